@@ -104,17 +104,30 @@ def load_builtin(device: str = "cpu", *, instead: str = "", library: bool = Fals
     """
     from pura.base.paths import user_paths
     from pura.model.device import choose_device
-    from pura.model.load import load_model, load_tokenizer, wrap
+    from pura.model.load import load_model, wrap
     from pura.model.store import ModelStore
 
     store = ModelStore(user_paths().models)
     model = store.get(instead) if instead else store.install_builtin()
-    where = choose_device(device)
+    found = load_model(model, choose_device(device))
     if not library:
-        return load_model(model, where)
-    from transformers import AutoModelForCausalLM
+        return found
+    return wrap(plain_network(found), found.tokenizer, found.device, name=found.name)
 
-    auto: Any = AutoModelForCausalLM
-    network = auto.from_pretrained(model.path, dtype=where.torch_dtype, local_files_only=True)
-    tokenizer = load_tokenizer(model.path)
-    return wrap(network.to(where.torch_device), tokenizer, where, name=model.name)
+
+def plain_network(model: Any) -> Any:
+    """Load the network of a model as transformers itself does, beside ours."""
+    import transformers
+
+    from pura.base.paths import user_paths
+    from pura.model.store import ModelStore
+
+    path = ModelStore(user_paths().models).get(model.name).path
+    folder, extra = (path.parent, {"gguf_file": path.name}) if path.is_file() else (path, {})
+    return (
+        transformers.AutoModelForCausalLM.from_pretrained(
+            folder, dtype=model.device.torch_dtype, local_files_only=True, **extra
+        )
+        .eval()
+        .to(model.device.torch_device)
+    )

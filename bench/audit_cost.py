@@ -2,9 +2,10 @@
 
 Run ``python bench/audit_cost.py``. All ways go over the same text in turn, in one thread; the times
 are processor seconds, so that a busy machine meets all of them alike, and of several rounds the
-least counts. The bare pass is the model's own ``model(ids).logits``; an audit is everything from
-the text to its record. Peaks of memory are those of processes of their own. ``--model NAME`` takes
-an installed model, for which the sample carries no mark; peaks stay those of the built-in one.
+least counts. The bare pass is ``model(ids).logits`` of the network as transformers loads and runs
+it, *own pass* the same of ours; an audit is everything from the text to its record. Peaks of memory
+are those of processes of their own. ``--model NAME`` takes an installed model, for which the sample
+carries no mark; peaks stay those of the built-in one.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ import _common
 from pura.audit.options import Options
 from pura.audit.run import audit_text
 from pura.audit.variants import readings_of
+from pura.base.progress import Stage
 from pura.model.evidence import Request, read, read_documents
 from pura.model.tokenise import tokenise
 from pura.scheme import Profile, SecretKey
@@ -37,6 +39,7 @@ from pura.scheme import Profile, SecretKey
 SEED = 20_261_122
 LENGTHS = (200, 1000, 4000)
 BATCHES = (1, 4, 16)
+READING = 5  # the step of an audit
 SAMPLES = Path(__file__).resolve().parents[1] / "tests" / "data" / "samples"
 QUOTES = str.maketrans({'"': "”", "'": "’"})
 
@@ -70,7 +73,7 @@ def with_quotes(text: str, every: int) -> str:
     return ". ".join(parts)
 
 
-def ways_of(model: Any, tokens: int, keys: int) -> dict[str, Callable[[], Any]]:
+def ways_of(model: Any, plain: Any, tokens: int, keys: int) -> dict[str, Callable[[], Any]]:
     """Return the ways to go over the first tokens of the sample."""
     import torch
 
@@ -80,13 +83,13 @@ def ways_of(model: Any, tokens: int, keys: int) -> dict[str, Callable[[], Any]]:
     ids = tokenise(model.tokenizer, text).ids
     many = [SecretKey(SEED.to_bytes(28, "big") + i.to_bytes(4, "big")) for i in range(keys)]
 
-    def bare(words: str) -> Callable[[], Any]:
+    def passed(words: str, network: Any) -> Callable[[], Any]:
         ids = tokenise(model.tokenizer, words).ids
         fed = torch.from_numpy(ids)[None].to(model.device.torch_device)
 
         def once() -> Any:
             with torch.inference_mode():
-                return model.network(fed).logits
+                return network(fed).logits
 
         return once
 
@@ -97,13 +100,14 @@ def ways_of(model: Any, tokens: int, keys: int) -> dict[str, Callable[[], Any]]:
 
     several = {f"{keys} keys": lambda: read(model, ids, keys=many, profile=profile)}
     return {
-        "bare": bare(text),
+        "bare": passed(text, plain),
+        "own pass": passed(text, model.network),
         "reading": lambda: read(model, ids, keys=[key], profile=profile),
         **(several if keys else {}),
         "audit": lambda: audited(text),
         "audit, quotes in each fifth sentence": lambda: audited(with_quotes(text, 5)),
         "audit, quotes in every sentence": lambda: audited(with_quotes(text, 1)),
-        "bare, quotes in every sentence": bare(with_quotes(text, 1)),
+        "bare, quotes in every sentence": passed(with_quotes(text, 1), plain),
     }
 
 
@@ -116,9 +120,9 @@ def taken(way: Callable[[], Any]) -> float:
 
 def cost_table(model: Any, lengths: list[int], keys: int, rounds: int) -> None:
     """Print processor seconds, and ratios to the bare pass, least by least."""
-    rows = []
+    rows, plain = [], _common.plain_network(model)
     for tokens in lengths:
-        ways = ways_of(model, tokens, keys)
+        ways = ways_of(model, plain, tokens, keys)
         if tokens == lengths[0]:  # it has warmed up what the longer ones use
             for way in ways.values():
                 way()
@@ -191,9 +195,53 @@ def print_peak(tokens: int, every: int) -> None:
     print(sum(text.count(quote) for quote in "“”"), _common.peak_memory_bytes())
 
 
+def long_table(model: Any, lengths: list[int]) -> None:
+    """Print what texts of some lengths take, shortest first, and how it looks to who waits."""
+    whole, key, profile = sample()
+    rows = []
+    for tokens in sorted(lengths):
+        text = first_tokens(model, whole, tokens)
+        checked: list[float] = []
+        told: list[tuple[float, float]] = []  # of the reading: seconds, and the share that is done
+
+        def tell(stage: Stage, told: list[tuple[float, float]] = told) -> None:
+            if stage.number == READING and stage.total:
+                told.append((time.process_time(), stage.done / stage.total))
+
+        def check(checked: list[float] = checked) -> None:
+            checked.append(time.process_time())
+
+        begun = time.process_time()
+        audit_text(
+            text,
+            model=model,
+            keys=[(key, None)],
+            profile=profile_for(model, profile),
+            progress=tell,
+            checkpoint=check,
+        )
+        ended = time.process_time()
+        at, share = np.array(told).T
+        off = np.abs((at - at[0]) / (at[-1] - at[0]) - share).max()
+        waits = np.diff([begun, *checked, ended])
+        rows.append(
+            [
+                str(tokens),
+                f"{(ended - begun) / tokens * 1000:.2f}",
+                f"{(at[-1] - at[0]) / (ended - begun):.0%}",
+                f"{_common.peak_memory_bytes() / 1e9:.2f}",
+                f"{off:.1%}",
+                f"{waits.max():.2f}",
+            ]
+        )
+        print(" ".join(rows[-1]), flush=True)
+    heads = ["tokens", "ms a token", "of it reading", "peak so far, GB"]
+    _common.print_table([*heads, "progress off by", "longest until it stops, s"], rows)
+
+
 def print_profile(model: Any, tokens: int) -> None:
     """Print where the processor time of one audit goes."""
-    way = ways_of(model, tokens, 1)["audit"]
+    way = ways_of(model, None, tokens, 1)["audit"]
     profile = cProfile.Profile(timer=time.process_time)
     profile.runcall(way)
     out = io.StringIO()
@@ -212,6 +260,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--memory", type=int, default=8000, help="tokens of the text for the peaks")
     parser.add_argument("--model", default="", help="installed model; left out: the built-in one")
+    parser.add_argument("--long", type=int, nargs="+", help="only these lengths, watched")
     parser.add_argument("--peak", type=int, nargs=2, help=argparse.SUPPRESS)
     args = parser.parse_args()
     import torch
@@ -222,6 +271,9 @@ def main() -> None:
         return
     _common.print_facts("What an audit costs", SEED)
     model = _common.load_builtin("cpu", instead=args.model)
+    if args.long:
+        long_table(model, args.long)
+        return
     cost_table(model, args.lengths, args.keys, args.rounds)
     print_profile(model, args.lengths[0])
     if args.memory:

@@ -4,11 +4,11 @@
 
 Drives the real window: import of files, an audit of the sample with the built-in model (loading the
 model included), a long text, its scrolling, selecting and searching, resizing, change of colours,
-the pages of a PDF of 500, the window of a report, a table of 10,000 rows, pausing, going on and
-stopping. The stall meter of the program measures; the aim is 50 ms of the thread's own work. The
-whole gap is shown beside it: on a busy machine that holds the work of others too. A stall is the
-time between two beats of the window's thread, so the least that can be seen is about 20 ms. Runs
-offscreen unless ``--shown``.
+the pages of a PDF of 500, the window of a report, a table of 10,000 rows, a register of 100,000,
+pausing, going on and stopping. The stall meter of the program measures; the aim is 50 ms of the
+thread's own work. The whole gap is shown beside it: on a busy machine that holds the work of others
+too. A stall is the time between two beats of the window's thread, so the least that can be seen is
+about 20 ms. Runs offscreen unless ``--shown``.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 AIM_MS = 50
 ROWS = 10_000
+ISSUED = 100_000
 SEED = 7
 
 
@@ -173,6 +174,7 @@ def drive(found: Drive, folder: Path, arguments: argparse.Namespace) -> None:
     show_pages(found, folder, audit)
     open_report(found)
     use_table(found, audit)
+    use_register(found)
     if arguments.model:
         stop_and_pause(found, audit)
 
@@ -214,6 +216,39 @@ def use_table(found: Drive, audit: Audit) -> None:
     ways = iter(np.linspace(0, 1, 20).tolist())
     found.step("scroll it", lambda: bar.setValue(int(next(ways) * bar.maximum())), times=20)
     found.step("leave the table and come back", window.toggle_results, times=3)
+
+
+def use_register(found: Drive) -> None:
+    """Show many issued payloads; search, sort and scroll them."""
+    from PySide6.QtCore import Qt
+
+    from pura.register.store import Issue, Register
+    from pura.scheme import Payload
+
+    window, resets = found.window, [0]
+    view, model = window.issued, window.issued.model
+    with Register(window.session.environment.paths.register, create=True) as register:
+        issues = (Issue(payload=Payload.from_int(n, 36), who=f"desk {n}") for n in range(ISSUED))
+        register.add_many(enumerate(issues, start=1))
+
+    def act(what: Callable[[], object]) -> None:
+        before = resets[0]
+        what()
+        found.until(lambda: resets[0] > before)
+
+    def count() -> None:
+        resets[0] += 1
+
+    model.modelReset.connect(count)
+    found.step("open what was issued", lambda: act(window.toggle_issued))
+    words = iter(["desk 4711", "9", ""])
+    found.step("search in it, too", lambda: act(lambda: view.search.setText(next(words))), times=3)
+    order = Qt.SortOrder.DescendingOrder
+    found.step("sort it by name", lambda: act(lambda: view.table.sortByColumn(1, order)))
+    bar = view.table.verticalScrollBar()
+    ways = iter(np.linspace(0, 1, 20).tolist())
+    found.step("scroll it, too", lambda: bar.setValue(int(next(ways) * bar.maximum())), times=20)
+    window.toggle_issued()
 
 
 def show_pages(found: Drive, folder: Path, audit: Audit) -> None:

@@ -33,7 +33,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from pura.base.paths import resource, user_paths
-from pura.keys import sealed
+from pura.keys import backends, sealed
 from pura.model import libraries, trial
 from pura.scheme import SecretKey
 
@@ -145,8 +145,10 @@ def builtin_files() -> Path:
 @pytest.fixture
 def installed_models(builtin_files, tmp_path_factory) -> Path:
     """A folder of this test alone, with the built-in model; what is added stays in it."""
+    from tests.core.programs import lend
+
     folder = tmp_path_factory.mktemp("models")
-    (folder / BUILTIN).symlink_to(builtin_files, target_is_directory=True)
+    lend(builtin_files, folder / BUILTIN)
     return folder
 
 
@@ -180,12 +182,12 @@ def small_files(builtin_files, tmp_path_factory) -> Path:
     shutil.copytree(
         builtin_files, folder, ignore=shutil.ignore_patterns("*.safetensors", "pura-model.json")
     )
-    config = json.loads((folder / "config.json").read_text())
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     shape = {"hidden_size": 32, "intermediate_size": 32, "head_dim": 16, "num_hidden_layers": 1}
     config |= shape | {"num_attention_heads": 2, "num_key_value_heads": 2}
     config["tie_word_embeddings"] = False
     (folder / "config.json").write_text(json.dumps(config))
-    tokens = json.loads((folder / "tokenizer.json").read_text())["model"]["vocab"]
+    tokens = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))["model"]["vocab"]
     rng = np.random.default_rng(1)
     # One direction of the hidden state is the same for all: along it, whatever is no word is lost.
     embedding = rng.normal(size=(len(tokens), 32))
@@ -229,8 +231,10 @@ def small_model(small_files):
 @pytest.fixture
 def small_models(small_files, tmp_path_factory) -> Path:
     """A folder of this test alone, with the small model; what is added stays in it."""
+    from tests.core.programs import lend
+
     folder = tmp_path_factory.mktemp("models")
-    (folder / SMALL).symlink_to(small_files, target_is_directory=True)
+    lend(small_files, folder / SMALL)
     return folder
 
 
@@ -403,6 +407,8 @@ def honest_records_agree():
 def clean_user(tmp_path_factory, monkeypatch):
     """Point the program at folders of this test alone; its command speaks English at first."""
     monkeypatch.setenv("PURA_HOME", str(tmp_path_factory.mktemp("user")))
+    if sys.platform != "linux":  # where no bus has to be known to reach the keyring
+        monkeypatch.setattr(backends, "_ALLOWED", {"linux": ()})
     if terminal := sys.modules.get("pura.cli.terminal"):
         terminal._language[:] = ["en"]  # what ``--language`` of a test before has left
 

@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib import metadata
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -70,6 +71,16 @@ def test_the_core_needs_no_qt_and_the_rooms_of_evidence_no_torch():
         "assert 'torch' not in sys.modules\n"
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_licences_are_those_that_the_readme_names():
+    """Qt's libraries are files beside the program; no tracked file is as large as weights are."""
+    assert "Apache License" in (ROOT / "LICENSE").read_text(encoding="utf-8")[:200]
+    assert 'license = "Apache-2.0"' in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    qt = metadata.distribution("PySide6-Essentials")
+    assert "LGPL-3.0" in qt.metadata["License"]
+    assert any("libQt6Core.so" in str(file) or "Qt6Core.dll" in str(file) for file in qt.files)
+    assert max(path.stat().st_size for path in SOURCES) < 10_000_000
 
 
 def test_qt_does_not_lose_references_to_true():

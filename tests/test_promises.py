@@ -34,6 +34,16 @@ def rows(title: str) -> dict[str, str]:
         }
 
 
+def sentences(page: str) -> list[str]:
+    """Return what a page claims: no questions, headings, pictures, tables, commands, addresses."""
+    plain = re.sub(r"```.*?```", "", page, flags=re.DOTALL)
+    plain = re.sub(r"^(?:#|!\[| {4}|\|).*$", "", plain, flags=re.MULTILINE)
+    plain = re.sub(r"\]\([^)]*\)|[\[*`]", "", plain)
+    words = (" ".join(paragraph.split()) for paragraph in plain.split("\n\n"))
+    said = [said for one in words for said in re.split(r"(?<=[.?;]) ", one)]
+    return [one for one in said if one and not one.endswith("?")]
+
+
 def promises() -> dict[str, list[str]]:
     """Return what the pages promise, by the part of the table that has to name it."""
     security = ROOT / "SECURITY.md"
@@ -50,7 +60,15 @@ def promises() -> dict[str, list[str]]:
         )
     }
     groups = {"Derived keys", *headings["custody.md"]}  # they only hold other parts, or stand there
+    # What stands under Documentation are links.
+    readme = re.sub(
+        r"\n## Documentation\n.*?(?=\n## )",
+        "",
+        (ROOT / "README.md").read_text("utf-8"),
+        flags=re.DOTALL,
+    )
     return {
+        "README": sentences(readme),
         "SECURITY": [
             *first_cells(protected, "| what | from | how |"),
             *re.findall(r"^\* \*\*(.+?)\*\*", inputs, re.MULTILINE),

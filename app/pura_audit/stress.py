@@ -400,12 +400,10 @@ class StressDialog(WorkingDialog):
         self.setWindowTitle(translate("Stress", "Stress a text"))
         self.resize(1180, 780)
         self.attack = combo((line, attack_title(line.name)) for line in list_attacks())
-        self.attack.setSizeAdjustPolicy(
-            QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
-        )
-        self.attack.setMinimumContentsLength(14)
+        self.attack.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.strength = QSlider(Qt.Orientation.Horizontal)
         self.strength.setRange(1, 100)
+        self.strength.setMinimumWidth(60)
         self.strength.setPageStep(10)
         self.share = label("", "value")
         self.strength.valueChanged.connect(lambda value: self.share.setText(percent(value / 100)))

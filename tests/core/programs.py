@@ -1,5 +1,7 @@
-"""Other programs that a test starts."""
+"""Other programs that a test starts, and folders of others that it is lent."""
 
+import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -23,3 +25,17 @@ def run(*command: str | Path, quiet: bool = False, **options: Any) -> str:
 def python(code: str, *arguments: str | Path, **options: Any) -> str:
     """Run code in a Python of its own, and return what it prints."""
     return run(sys.executable, "-c", code, *arguments, **options)
+
+
+def lend(folder: Path, place: Path) -> None:
+    """Have a folder stand in another place too: as a link, or a copy where Windows allows none."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        place.symlink_to(folder, target_is_directory=True)
+    except OSError:
+        shutil.copytree(folder, place)
+
+
+def for_owner_alone(path: Path) -> bool:
+    """Tell whether a file's mode keeps others out; on Windows, that has none, its folder does."""
+    return os.name == "nt" or path.stat().st_mode & 0o077 == 0

@@ -4,6 +4,7 @@ import io
 import json
 import os
 import re
+import secrets
 import shutil
 import subprocess
 import sys
@@ -22,6 +23,7 @@ from docx.oxml import OxmlElement
 from docx.oxml.ns import qn
 
 from pura.scheme import SecretKey
+from pura_audit.tools import demo
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 ROOT = Path(__file__).resolve().parents[2]
@@ -96,7 +98,7 @@ sys.exit(code)
 
 @pytest.fixture
 def models(request) -> Path:
-    """The README is about the built-in model; other pages run with the small one."""
+    """README and first hour are about the built-in model; other pages run with the small one."""
     found: Path = request.getfixturevalue(getattr(request, "param", "installed_models"))
     return found
 
@@ -184,11 +186,21 @@ def compare(steps: list[Shown], results: list[tuple[str, int]]) -> None:
         assert status == 0 or after == "echo $?", f"$ {step.command} ended with {status}"
 
 
-def test_the_readme_shows_what_its_commands_print(tmp_path, pura, monkeypatch):
-    steps = shown((ROOT / "README.md").read_text(encoding="utf-8"))
-    assert any("verify" in step.command for step in steps)
-    (tmp_path / "empty").mkdir()
-    compare(steps, run_steps([s.command for s in steps], tmp_path / "empty", pura, monkeypatch))
+def test_the_readme_shows_what_its_command_prints(tmp_path, home, qapp, capsys, monkeypatch):
+    page = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(page.partition("\n## Documentation\n")[0].split()) <= 450, "for a stranger"
+    [step] = shown(page)
+    recipe = (ROOT / "Makefile").read_text(encoding="utf-8").partition("\ndemo: ")[2]
+    assert step.command == "make demo"
+    assert recipe.splitlines()[1].endswith(f"-m {demo.__name__}")
+    monkeypatch.setenv("PURA_HOME", str(home))
+    # The demonstration draws key and text anew, and now and then a text is a poor one.
+    monkeypatch.setattr(SecretKey, "generate", classmethod(lambda kind: kind(bytes(range(32)))))
+    monkeypatch.setattr(secrets, "randbits", lambda _bits: 1)
+    monkeypatch.chdir(tmp_path)
+    assert demo.main() == 0
+    compare([step], [(capsys.readouterr().out, 0)])
+    assert len(list((tmp_path / "demo-output").glob("window-*.png"))) == 2
 
 
 @pytest.mark.sampled

@@ -221,14 +221,14 @@ def test_uv_makes_the_environment_and_pip_where_it_cannot(machine, tmp_path, pip
         shutil.copy(SETUP / name, tree / "packaging" / "setup")
     for name in ("pyproject.toml", "constraints.txt"):
         (tree / name).touch()
-    for name in ("cksum", "cut", "mkdir", "cp"):
+    for name in ("cksum", "cut", "mkdir", "cp", "tac"):
         machine.borrow(name)
     settings = (
         'case "$*" in *"config get global.index-url") echo a-mirror; exit 0;;'
-        ' *" config "*) exit 1;; esac'
+        ' *"config get global.extra-index-url") echo another;; *" config "*) exit 1;; esac'
     )
     bodies = {"python": f'{settings}\necho "pip $*" >> {machine.log}\n{pip}'}
-    bodies["uv"] = f'echo "uv $UV_DEFAULT_INDEX $*" >> {machine.log}\n{uv}'
+    bodies["uv"] = f'echo "uv $UV_DEFAULT_INDEX $UV_INDEX $*" >> {machine.log}\n{uv}'
     for name, body in bodies.items():
         (made / name).write_text(f"#!/bin/sh\n{body}\n")
         (made / name).chmod(0o755)
@@ -244,7 +244,7 @@ def test_uv_makes_the_environment_and_pip_where_it_cannot(machine, tmp_path, pip
     for line, which in zip(installs, installed_by, strict=True):
         assert line.startswith(which.split()[0])
         assert line.endswith(by[which])
-        assert which != "uv all" or line.startswith("uv a-mirror pip install")
+        assert which != "uv all" or line.startswith("uv a-mirror another pip install")
     assert ("pip installs" in done.stdout) == ("pip all" in installed_by)
     assert (tree / ".venv" / "installed").exists()
 

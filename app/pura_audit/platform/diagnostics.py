@@ -328,10 +328,9 @@ class Collector(QObject):
 
     def _beat(self) -> None:
         """Do what Python would have done, by its own limits: the oldest generation that is due."""
-        due = [
-            count > limit for count, limit in zip(gc.get_count(), gc.get_threshold(), strict=True)
-        ]
-        if True in due:
+        limits = gc.get_threshold()
+        due = [count > limit for count, limit in zip(gc.get_count(), limits, strict=True)]
+        if limits[0] and True in due:  # at 0 it rests
             gc.collect(max(generation for generation, is_due in enumerate(due) if is_due))
 
 

@@ -12,6 +12,7 @@ from typing import Final, Generic, TypeVar
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtWidgets import QCheckBox, QGridLayout, QWidget
 
+from pura.base.process import confines_children
 from pura.report.check import BAD, GOOD, NOTICE, OPEN, CheckedPoint, ReportCheck
 from pura.report.statement import StatementCheck
 from pura.usecases.reports import check_report, check_statement
@@ -35,6 +36,7 @@ from pura_audit.widgets.form_dialog import (
     PlainDialog,
     Take,
     ask_file,
+    ask_to_read,
     button_row,
     close_button,
     dialog_column,
@@ -212,15 +214,22 @@ class ReportCheckDialog(CheckingDialog[ReportCheck]):
         if path is not None:
             self.take(path)
 
+    def take(self, path: Path) -> None:
+        """Choose a file and check it, once it may be read."""
+        ask_to_read(self, [path], partial(super().take, path))
+
     def _lay_out(self) -> None:
+        shut = translate(
+            "ReportCheck", "The PDF is taken apart without access to files or network."
+        )
+        own = translate(
+            "ReportCheck",
+            "Each check has its own result; no single tick stands for all of them.",
+        )
         layout = dialog_column(
             self,
             self.windowTitle(),
-            translate(
-                "ReportCheck",
-                "The PDF is taken apart without access to files or network. Each check has its "
-                "own result; no single tick stands for all of them.",
-            ),
+            f"{shut} {own}" if confines_children() else own,
         )
         for button, name in ((self.choose, self.file), (self.add_trust, self.trusted)):
             layout.addLayout(row_of(button, (name, 1), spacing=GAP))

@@ -29,6 +29,7 @@ from pura.usecases.reports import (
     FilesTakenError,
     WrittenReport,
     build_report,
+    files_examined,
     original_pages,
     with_logo,
     write_report,
@@ -45,6 +46,7 @@ from pura_audit.widgets.card import Fold, add_parts, label, progress_bar, row_of
 from pura_audit.widgets.form_dialog import (
     PlainDialog,
     Remark,
+    ask_files,
     ask_first,
     ask_target,
     main_button,
@@ -54,28 +56,29 @@ from pura_audit.widgets.form_dialog import (
 
 
 def report_builder(
-    environment: Environment, files: Mapping[str, Path | None]
+    environment: Environment, files: Mapping[str, Path]
 ) -> Callable[[Sequence[Audit], ReportRequest, Path | None, JobContext], Built]:
     """Return what makes the reports of one dialog, in the queue's thread, and keeps the last one.
 
     Args:
         environment: Its case log says what was reviewed.
-        files: Where the file of each audit is, by the audit's identifier.
+        files: Where the files that were examined are, by their SHA-256.
     """
     last: Built | None = None
-    drawn: dict[str, tuple[PagePicture, ...]] = {}
+    drawn: dict[tuple[str, Path | None], tuple[PagePicture, ...]] = {}
 
     def build(
         audits: Sequence[Audit], request: ReportRequest, logo: Path | None, context: JobContext
     ) -> Built:
         nonlocal last
         request = with_logo(request, logo)
-        for audit in audits if request.text == FULL else ():
-            if audit.id not in drawn:
-                path = files.get(audit.id)
-                drawn[audit.id] = original_pages(audit, path, context.checkpoint)
-        if any(pages := tuple(drawn.get(audit.id, ()) for audit in audits)):
-            request = replace(request, pages=pages)
+        if request.text == FULL:
+            keys = [(audit.id, files.get(audit.input.sha256)) for audit in audits]
+            for audit, key in zip(audits, keys, strict=True):
+                if key not in drawn:
+                    drawn[key] = original_pages(audit, key[1], context.checkpoint)
+            if any(pages := tuple(drawn[key] for key in keys)):
+                request = replace(request, pages=pages)
         # The same objects: to compare what they hold would take long.
         same = last is not None and [*map(id, last.audits)] == [*map(id, audits)]
         if last is None or not same or last.request != request:
@@ -383,10 +386,14 @@ class ReportDialog(PlainDialog):
         draft = self._draft.found
         self.setWindowTitle(translate("Report", "Report"))
         self.setWindowFlag(Qt.WindowType.WindowMaximizeButtonHint)
-        rows = [row for row in session.texts.queue.items if row.audit is not None]
-        files = {row.audit.id: row.path for row in rows if row.audit is not None}
+        self._files = {
+            row.audit.input.sha256: path
+            for row in session.texts.queue.items
+            if row.audit is not None and (path := row.original or row.path) is not None
+        }
+        self._offered = [audit for _, audit in audits]
         queue = session.jobs.reports
-        self._build = report_builder(session.cases.environment, files)
+        self._build = report_builder(session.cases.environment, self._files)
         # Parents first: a widget that moves into another takes all that is in it along, and each
         # of them is dressed anew.
         self.parts = QSplitter(Qt.Orientation.Horizontal, self)
@@ -418,6 +425,7 @@ class ReportDialog(PlainDialog):
         self.close_button = plain_button(translate("Dialog", "Close"), self.reject)
         self._lay_out()
         self.form.changed.connect(self._changed)
+        self.form.text.original_wanted.connect(self._ask_original)
         self.preview.made.connect(self._made)
         self.line.saved.connect(self._saved)
         self.line.failed.connect(self.form.place_failure)
@@ -502,6 +510,23 @@ class ReportDialog(PlainDialog):
                 self.preview.point_to_form()
         elif built is not None:
             self.form.report.number.set_hint(built.report.number)
+            self.form.text.say_pages(built.audits, built.request)
+
+    def _ask_original(self) -> None:
+        title = translate("Report", "The file that was examined")
+        ask_files(self, title, self.take_originals, translate("Report", "PDF (*.pdf)"))
+
+    def take_originals(self, paths: Sequence[Path]) -> None:
+        """Show the pages of these files, where they are the ones that were examined."""
+
+        def told(outcome: Outcome[dict[str, Path]]) -> None:
+            if isinstance(outcome, Done):
+                self._files.update(outcome.result)
+                self._renew(now=True)
+            elif isinstance(outcome, Failure):
+                self.form.text.pages.say(outcome)
+
+        self._session.jobs.files.do(lambda _: files_examined(self._offered, paths), told, self)
 
     # Saving
 

@@ -25,15 +25,17 @@ from PySide6.QtWidgets import (
 
 from pura.base.numerals import SPOKEN
 from pura.record.audit import Audit
+from pura.report.annexes import lacks_pages
 from pura.report.build import MAX_AUDITS
 from pura.report.request import EXCERPT, FULL, OMITTED, REDACTED, Parties, ReportRequest
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.platform.settings import WindowSettings
 from pura_audit.theme import fonts
 from pura_audit.theme.theme import GRID
-from pura_audit.widgets.card import ElidedLabel, FlowLayout, Fold, add_parts, label
+from pura_audit.widgets.card import ElidedLabel, FlowLayout, Fold, add_parts, label, row_of
 from pura_audit.widgets.form_dialog import (
     LabelledField,
+    Remark,
     Words,
     ask_file,
     choice,
@@ -526,7 +528,13 @@ def merged(ranges: Iterable[tuple[int, int]], size: int) -> Ranges:
 
 
 class TextGroup(FormGroup):
-    """Whole, in excerpts, with parts blacked out, or not at all."""
+    """Whole, in excerpts, with parts blacked out, or not at all.
+
+    Signals:
+        original_wanted: The file that was examined is to be given, for its pages.
+    """
+
+    original_wanted = Signal()
 
     def __init__(self, base: ReportRequest) -> None:
         super().__init__(translate("Report", "Examined text"))
@@ -552,7 +560,15 @@ class TextGroup(FormGroup):
         self.caution = label("", "attention", wrap=True)
         self.redaction = RedactionView()
         self.redaction.changed.connect(self._redacted)
-        for widget in (field, self.explain, self.which_field, self.redaction, self.caution):
+        self.pages = Remark(stays=True)
+        self.original = plain_button(
+            translate("Report", "Original file …"), self.original_wanted.emit
+        )
+        self.original.setToolTip(
+            translate("Report", "A case keeps the text, not the file: give the PDF for its pages")
+        )
+        add_parts(self.body, field, self.explain, self.pages, row_of(self.original, None))
+        for widget in (self.which_field, self.redaction, self.caution):
             self.body.addWidget(widget)
         self._changed()
 
@@ -637,6 +653,21 @@ class TextGroup(FormGroup):
             )
         self.caution.setText(words)
         self.caution.setVisible(bool(words))
+
+        printed = mode == FULL and any(lacks_pages(one, ()) for one in self._audits)
+        self.pages.setVisible(printed)
+        self.original.setVisible(printed)
+
+    def say_pages(self, audits: Sequence[Audit], request: ReportRequest) -> None:
+        """Say whether a report shows the pages of the originals."""
+        pages = request.pages or ((),) * len(audits)
+        if any(map(lacks_pages, audits, pages)):
+            self.pages.say(
+                translate("Report", "Pages with passages are not shown: the file is not at hand."),
+                role="attention",
+            )
+        else:
+            self.pages.say(translate("Report", "Pages with passages are shown as pictures."))
 
     def _whole(self) -> int:
         """Return how many texts have nothing blacked out."""

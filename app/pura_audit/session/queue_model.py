@@ -68,6 +68,7 @@ class Item:
         finding: The finding as the list keeps it, when it is done.
         status: Where the finding is in the case log; None while it is not in it.
         report: The report that was last written of it in this run.
+        original: The file with the bytes that were examined, chosen for its pages.
         failure: When it failed, could not be examined, or could not be kept.
     """
 
@@ -92,6 +93,7 @@ class Item:
     finding: Finding | None = None
     status: CaseStatus | None = None
     report: Path | None = None
+    original: Path | None = None
     failure: Failure | None = None
 
     @property

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from pura.extract.local import sector_weights
 from pura.record.audit import Audit
@@ -17,12 +18,16 @@ from pura.record.naming import Passage
 from pura.scheme import Gate, anchors
 from pura.scheme.gray import label_bits, sector_of
 
+FRAME_MS: Final = 16  # about as long as a screen shows one picture
+
 
 class Selection(QObject):
     """What is selected in the audit on screen.
 
     Signals:
         audit_changed: Another audit (or none) is shown.
+        audit_settled: The same, a frame later: the answer and the text come
+            first, pictures of the evidence after them.
         changed: Another token or bit is selected.
         mark_changed: Another mark of a text with several is selected.
         shown_from: The text is wanted on screen from this token on.
@@ -30,6 +35,7 @@ class Selection(QObject):
     """
 
     audit_changed = Signal()
+    audit_settled = Signal()
     changed = Signal()
     mark_changed = Signal()
     shown_from = Signal(int)
@@ -43,6 +49,8 @@ class Selection(QObject):
         self.mark: int | None = None
         self._strongest: Passage | None = None
         self.seen = (0, 0)
+        self._settle = QTimer(self, singleShot=True, interval=FRAME_MS)
+        self._settle.timeout.connect(self.audit_settled)
 
     def show(self, audit: Audit | None) -> None:
         """Show an audit, with the strongest token of its strongest passage selected."""
@@ -63,6 +71,7 @@ class Selection(QObject):
         self.mark = None
         if audit is not None and len(audit.finding.marks) > 1:
             self.mark = (mark_at(audit, self.token) if self.token is not None else None) or 0
+        self._settle.start()
         self.audit_changed.emit()
         self.changed.emit()
 
@@ -82,6 +91,11 @@ class Selection(QObject):
             if self.mark is not None and (mark := mark_at(self.audit, token)) is not None:
                 self._take_mark(mark)
 
+    @property
+    def settled(self) -> bool:
+        """Whether the pictures know of the audit."""
+        return not self._settle.isActive()
+
     def select_mark(self, mark: int) -> None:
         """Select a mark of several: its bits are shown, and the text from where it begins."""
         if self.audit is None or self.mark is None:
@@ -94,7 +108,7 @@ class Selection(QObject):
 
     def tell_all(self) -> None:
         """Tell views that were made later what is selected."""
-        for signal in (self.audit_changed, self.changed, self.mark_changed):
+        for signal in (self.audit_changed, self.audit_settled, self.changed, self.mark_changed):
             signal.emit()
 
     def next_passage(self, direction: int) -> None:

@@ -41,6 +41,7 @@ from pura_audit.widgets.form_dialog import (
     ask_file,
     ask_first,
     ask_folder,
+    ask_to_read,
     button_row,
     close_button,
     combo,
@@ -183,6 +184,9 @@ class ModelsDialog(StoreDialog[InstalledModel]):
         return ask_file(self, title, self._add, translate("Models", "GGUF files (*.gguf)"))
 
     def _add(self, path: Path) -> None:
+        ask_to_read(self, [path], partial(self._add_now, path))
+
+    def _add_now(self, path: Path) -> None:
         work = partial(
             add_model,
             self.session.environment,

@@ -448,7 +448,8 @@ class Theme(QObject):
             _first_palette.append(QGuiApplication.palette())  # before we put ours on
         self._system_palette = _first_palette[0]
         self._dressing: Iterator[None] = iter(())
-        self._turn = QTimer(self, interval=0)
+        # Once each time: what waits for its turn goes first, a repeated timer would go before it.
+        self._turn = QTimer(self, singleShot=True, interval=0)
         self._turn.timeout.connect(self._go_on)
         self.tokens = self._choose()
         hints = QGuiApplication.styleHints()
@@ -479,12 +480,11 @@ class Theme(QObject):
 
     def _begin(self) -> None:
         self._dressing = self._apply_style()
-        self._turn.start()
         self._go_on()
 
     def _go_on(self) -> None:
-        if next(self._dressing, self) is self:
-            self._turn.stop()
+        if next(self._dressing, self) is not self:
+            self._turn.start()
 
     def _apply_style(self) -> Iterator[None]:
         """Change the colours in turns: to dress every widget takes longer than a window may stand.

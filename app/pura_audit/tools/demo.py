@@ -199,7 +199,7 @@ def _report(console: Console, audit: Audit, payload: Payload) -> None:
     from pura.cli.verify import audit_lines
 
     console.print()
-    for words, style in audit_lines(audit, "en"):
+    for words, style in audit_lines(audit, "en", explain=False):
         console.print(words, style=style, markup=False)
     same = audit.decoded.bits == payload.text
     is_same = "is" if same else "is NOT"

@@ -28,6 +28,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from pura.base.process import confines_children
+from pura.documents import is_plain
 from pura.report.request import MAX_FIELD
 from pura_audit.jobs.queue import Done, Failure, Outcome
 from pura_audit.platform.i18n import filled, translate
@@ -330,6 +332,45 @@ def ask_first(
     box.setDefaultButton(no if safe else buttons[0])
     box.setEscapeButton(no)
     return opened(box)
+
+
+_agreed: Final[list[bool]] = []
+
+
+def ask_to_read(
+    parent: QWidget, paths: Iterable[Path], read: Callable[[], object]
+) -> QMessageBox | None:
+    """Read files; where the system confines no reader, ask once a session if one is no plain text.
+
+    Args:
+        parent: Over which the question opens.
+        paths: The files and folders.
+        read: Reads them.
+
+    Returns:
+        The open question; None where nothing had to be asked.
+    """
+    if _agreed or confines_children() or all(is_plain(path) for path in paths):
+        read()
+        return None
+
+    def agree() -> None:
+        _agreed.append(True)
+        read()
+
+    return ask_first(
+        parent,
+        translate("Unconfined", "Files from others"),
+        translate("Unconfined", "Read files that are no plain text on this computer?"),
+        translate(
+            "Unconfined",
+            "They are read in a process of their own, which this system does not confine: code "
+            "hidden in one would run with your rights. Read files from strangers on Linux, or "
+            "convert them to plain text on another computer.",
+        ),
+        (translate("Unconfined", "Read them"), agree),
+        keep=translate("Unconfined", "Do not read them"),
+    )
 
 
 LINE: Final = 32  # height of a line, as high as a choice beside it

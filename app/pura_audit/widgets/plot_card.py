@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pyqtgraph as pg
-from PySide6.QtCore import QBuffer, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QBuffer, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QAccessible,
     QFontMetricsF,
@@ -29,6 +29,7 @@ from pura.words.sentences import scale
 from pura_audit.platform.accessible import set_role
 from pura_audit.platform.i18n import error_words, filled, language, number, translate
 from pura_audit.session.export import csv_text
+from pura_audit.session.selection import FRAME_MS
 from pura_audit.theme import fonts
 from pura_audit.theme.theme import Theme
 from pura_audit.widgets.card import Card, IconButton, focus_ring, label, ringed
@@ -73,6 +74,11 @@ class Plot(pg.PlotWidget):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setRenderHint(QPainter.RenderHint.TextAntialiasing)
         self.setFrameShape(pg.QtWidgets.QFrame.Shape.NoFrame)
+        self._picture: QPixmap | None = None
+        self._drawing = False
+        self._draw_later = QTimer(self, singleShot=True, interval=FRAME_MS)
+        self._draw_later.timeout.connect(self._draw)
+        self.scene().changed.connect(lambda _: self._draw_later.start())
         theme.changed.connect(self.dress)
         self.dress()
 
@@ -83,6 +89,7 @@ class Plot(pg.PlotWidget):
             axis = self.getPlotItem().getAxis(name)
             axis.setPen(pg.mkPen(self.theme.colour("line")))
             axis.setTextPen(pg.mkPen(self.theme.colour("muted")))
+        self._draw_later.start()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Move the cursor."""
@@ -119,9 +126,28 @@ class Plot(pg.PlotWidget):
         place = self.getPlotItem().getViewBox().mapSceneToView(scene)
         return place.x(), place.y()
 
-    def paintEvent(self, event: object) -> None:
-        """Draw the focus ring over the plot."""
-        super().paintEvent(event)
+    def _draw(self) -> None:
+        self._drawing = True
+        self._picture = self.viewport().grab()
+        self._drawing = False
+        self.viewport().update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Show what was drawn last, under the focus ring.
+
+        To draw takes long: it is done in a turn of the event loop of its own, when something has
+        changed. Until then the last picture stands, stretched where the size has changed.
+        """
+        if self._drawing:
+            super().paintEvent(event)
+            return
+        drawn, room = self._picture, self.viewport().rect()
+        if drawn is None or drawn.deviceIndependentSize().toSize() != room.size():
+            self._draw_later.start()
+        if drawn is not None:
+            painter = QPainter(self.viewport())
+            painter.drawPixmap(room, drawn)
+            painter.end()
         if ringed(self):
             painter = QPainter(self.viewport())
             focus_ring(painter, self.theme.colour("accent"), self.viewport().rect())

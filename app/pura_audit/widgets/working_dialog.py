@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Generic, Literal, TypeVar
+from functools import partial
+from typing import Any, Final, Generic, Literal, TypeVar
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
-from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QPoint,
+    Qt,
+)
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
+    QMenu,
     QPushButton,
     QTableView,
     QVBoxLayout,
@@ -36,6 +45,7 @@ from pura_audit.widgets.form_dialog import (
     button_row,
     close_button,
     dialog_column,
+    main_button,
     plain_button,
 )
 
@@ -116,6 +126,43 @@ def make_table(name: str) -> QTableView:
     return table
 
 
+SORT_KEY: Final = "F4"
+
+
+def let_sort(table: QTableView) -> None:
+    """Let a table be sorted: by a click on a header, or with a key from a menu of the columns."""
+    table.setSortingEnabled(True)
+    table.horizontalHeader().setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+    shortcut = QShortcut(QKeySequence(SORT_KEY), table)
+    shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
+    shortcut.activated.connect(partial(ask_order, table))
+
+
+def ask_order(table: QTableView) -> QMenu:
+    """Offer the columns that are shown; the one that sorts now turns its order round."""
+    menu, header, model = QMenu(table), table.horizontalHeader(), table.model()
+    menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    menu.setAccessibleName(translate("Dialog", "Sort the table"))
+    orders = Qt.SortOrder
+    for column in range(model.columnCount()):
+        if table.isColumnHidden(column):
+            continue
+        now = column == header.sortIndicatorSection()
+        rising = now and header.sortIndicatorOrder() == orders.AscendingOrder
+        words = str(model.headerData(column, Qt.Orientation.Horizontal))
+        entry = menu.addAction(words.replace("&", "&&"))
+        entry.setCheckable(True)
+        entry.setChecked(now)
+        order = orders.DescendingOrder if rising else orders.AscendingOrder
+        entry.triggered.connect(
+            lambda _, column=column, order=order: table.sortByColumn(column, order)
+        )
+        if now:
+            menu.setActiveAction(entry)
+    menu.popup(table.viewport().mapToGlobal(QPoint()))
+    return menu
+
+
 def fill_table(
     table: QTableView, headers: Sequence[str], rows: Sequence[Sequence[str]], widest: int = 220
 ) -> None:
@@ -133,7 +180,16 @@ def fill_table(
 
 
 class TableDialog(PlainDialog):
-    """Shows rows; they can be copied."""
+    """Shows rows; they can be copied.
+
+    Args:
+        title: Of the window.
+        headers: Of the columns.
+        rows: What is shown.
+        words: Above the table.
+        parent: The window that it belongs to.
+        act: A button that closes the table, and what it does then.
+    """
 
     def __init__(
         self,
@@ -142,6 +198,7 @@ class TableDialog(PlainDialog):
         rows: Sequence[Sequence[str]],
         words: str,
         parent: QWidget | None = None,
+        act: tuple[str, Callable[[], object]] | None = None,
     ) -> None:
         super().__init__(parent)
         self.setWindowTitle(title)
@@ -159,8 +216,13 @@ class TableDialog(PlainDialog):
         if len(rows) < 2000:
             self.table.resizeColumnsToContents()
         copy = push_button(translate("Dialog", "Copy table"), self.copy)
-        foot = button_row(close_button(self, enter=True), left=(copy,))
-        add_parts(layout, (self.table, 1), foot)
+        self.act: QPushButton | None = None
+        right = [close_button(self, enter=True)]
+        if act is not None:
+            self.act = main_button(act[0], self.accept, enter=False)
+            self.accepted.connect(act[1])
+            right.append(self.act)
+        add_parts(layout, (self.table, 1), button_row(*right, left=(copy,)))
         self.table.setFocus()
 
     def copy(self) -> None:

@@ -243,9 +243,9 @@ def _words(item: Item) -> dict[str, str]:
 def _tips(item: Item) -> dict[str, str]:
     """Say of each step who did it and when, or what it is and what has to come before."""
     at = item.status
-    save = translate("Steps", "Save the finding to a case")
-    review = translate("Steps", "Let a second person look at the finding")
-    report = translate("Steps", "Make a report of the finding")
+    save = translate("Steps", "Save it to a case")
+    review = translate("Steps", "Ask a second person")
+    report = translate("Steps", "Make the report")
     sign = translate("Steps", "Sign the final report")
     if at is None:
         first = translate("Steps", "It has to be saved first.")

@@ -308,7 +308,7 @@ class BitsCard(PlotCard):
 
     def _wire(self) -> None:
         selection = self._selection
-        selection.audit_changed.connect(self._rebuild)
+        selection.audit_settled.connect(self._rebuild)
         selection.changed.connect(self._mark)
         selection.mark_changed.connect(self._rebuild)
         self.theme.changed.connect(self._rebuild)
@@ -373,6 +373,8 @@ class BitsCard(PlotCard):
         axis.setWidth(34)
 
     def _mark(self) -> None:
+        if not self._selection.settled:
+            return
         self._bars.selected = self._selection.bit
         self._bars.lit = frozenset(self._selection.positions())
         self._bars.update()

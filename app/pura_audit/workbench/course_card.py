@@ -109,7 +109,7 @@ class CourseCard(PlotCard):
         for item in (self._seen, *lines):
             self.plot.addItem(item, ignoreBounds=True)
         self.show_plot(self.plot)
-        selection.audit_changed.connect(self._rebuild)
+        selection.audit_settled.connect(self._rebuild)
         selection.changed.connect(self._mark)
         selection.seen_changed.connect(self._look)
         theme.changed.connect(self._rebuild)
@@ -189,7 +189,7 @@ class CourseCard(PlotCard):
     def _look(self) -> None:
         """Show the whole text and what of it is on screen, or that part alone."""
         audit = self._selection.audit
-        if self.following:
+        if self.following or not self._selection.settled:
             return
         if audit is None or self._values.size < 2:
             self._curve.setData([], [])
@@ -235,6 +235,8 @@ class CourseCard(PlotCard):
         return floor
 
     def _mark(self) -> None:
+        if not self._selection.settled:
+            return
         token = self._selection.token
         self._cursor.setVisible(token is not None and self._values.size > 1)
         if token is not None and self._values.size > 1:
@@ -265,14 +267,14 @@ class CourseCard(PlotCard):
             return (headers[0], headers[4]), [
                 (str(tokens), signed(value, 2)) for tokens, value in self._looks
             ]
-        tokens = audit.tokens
+        tokens, sums = audit.tokens, course(audit)
         return headers, [
             (
                 str(t + 1),
                 safe_text(token_text(audit, t)),
                 decimal(float(tokens.entropy_bits[t]), 2),
                 signed(float(tokens.log10_evidence[t]), 3),
-                signed(float(self._values[t + 1]), 2),
+                signed(float(sums[t + 1]), 2),
                 decimal(float(tokens.marked[t]), 2),
             )
             for t in range(tokens.ids.size)
@@ -391,11 +393,9 @@ class EvidenceColumn(QSplitter):
         """
         audit = self._selection.audit
         foreign = audit is not None and audit.profile.foreign is not None
-        shown = (
-            audit is not None and audit.tokens.ids.size > 0,
-            bool(self._selection.bits()) and not foreign,
-            self.course.filled,
-        )
+        read = audit is not None and audit.tokens.ids.size > 0
+        bits = bool(self._selection.bits()) and not foreign
+        shown = read, bits, read or self.course.following
         if shown != tuple(not card.isHidden() for card in self.cards):
             for card, here in zip(self.cards, shown, strict=True):
                 card.setVisible(here)

@@ -21,7 +21,7 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QDialog, QMenu, QWidget
 
 from pura.base.catalogue import Phrase, catalogue
-from pura.register.rows import RegisterEntry, entry_of
+from pura.register.rows import Problems, RegisterEntry, entry_of
 from pura.scheme import Profile, unpack
 from pura.usecases.profiles import export_register, find_payload, import_register, select_issued
 from pura_audit.jobs.queue import Done, Failure, Job, JobContext, Outcome, Progress, by_outcome
@@ -51,7 +51,7 @@ from pura_audit.widgets.form_dialog import (
     plain_button,
 )
 from pura_audit.widgets.payload_form import PayloadForm
-from pura_audit.widgets.working_dialog import RowsModel, TableDialog, make_table
+from pura_audit.widgets.working_dialog import RowsModel, TableDialog, let_sort, make_table
 
 Index = QModelIndex | QPersistentModelIndex
 PAUSE_MS: Final = 200
@@ -168,7 +168,7 @@ class IssuedView(QWidget):
         self.words = Remark()
         self.table = make_table(translate("Issued", "Issued payloads"))
         self.table.setModel(self.model)
-        self.table.setSortingEnabled(True)
+        let_sort(self.table)
         self.table.horizontalHeader().setSortIndicator(0, Qt.SortOrder.AscendingOrder)
         self.table.horizontalHeader().setStretchLastSection(True)
         self.none = label("", "muted", wrap=True)
@@ -371,24 +371,33 @@ class IssuedView(QWidget):
         title = translate("Register", "Import the logs of a folder")
         return ask_folder(self, title, self.import_from)
 
-    def import_from(self, path: Path) -> None:
-        """Take in a table, a log, or a folder of logs; nothing where a row is bad."""
+    def import_from(self, path: Path, *, others: bool = False) -> None:
+        """Take in a table, a log, or a folder of logs.
+
+        Args:
+            path: Where it is.
+            others: Where a row is bad, the others are taken; else nothing is.
+        """
         environment, profile = self._session.environment, self.profile
         if profile is None or self._job is not None:
             return
+
+        problems = Problems(others=others)
 
         def work(context: JobContext) -> tuple[int, int, str]:
             return import_register(
                 environment,
                 path=path,
                 profile=profile,
+                problems=problems,
                 progress=context.progress,
                 checkpoint=context.checkpoint,
             )
 
         self._show_progress(0.0)
         self.words.say(filled(translate("Register", "Importing “{file:text}”"), file=path.name))
-        self._job = self._session.do(work, self._imported, self, progressed=self._progressed)
+        ended = partial(self._imported, path, problems)
+        self._job = self._session.do(work, ended, self, progressed=self._progressed)
         self.add.setEnabled(False)
 
     def _progressed(self, progress: Progress) -> None:
@@ -404,14 +413,16 @@ class IssuedView(QWidget):
         if self._job is not None:
             self._job.cancel()
 
-    def _imported(self, outcome: Outcome[tuple[int, int, str]]) -> None:
+    def _imported(
+        self, path: Path, problems: Problems, outcome: Outcome[tuple[int, int, str]]
+    ) -> None:
         self._job = None
         self._show_progress(None)
         self.add.setEnabled(True)
         self.words.say("")
         if isinstance(outcome, Failure):
             self.words.say(outcome)
-            self.show_conflicts(outcome)
+            self.show_conflicts(path, outcome)
         elif isinstance(outcome, Done):
             words = translate(
                 "Register",
@@ -419,16 +430,32 @@ class IssuedView(QWidget):
                 "it has {all:count} now.",
             )
             added, total, _ = outcome.result
-            self.noticed.emit(filled(words, n=added, all=total))
+            words = filled(words, n=added, all=total)
+            if problems.left_out:
+                left = translate(
+                    "Register", "{n:plural(One row was|{n:count} rows were)} left out."
+                )
+                words = f"{words} {filled(left, n=problems.left_out)}"
+            self.noticed.emit(words)
             self.refresh()
         else:
             self.noticed.emit(translate("Register", "Import stopped; nothing was added."))
 
-    def show_conflicts(self, failure: Failure) -> TableDialog | None:
-        """Show every row that was refused, and why; None where the failure is another."""
-        every = failure.error.values.get("every") if failure.error is not None else None
+    def show_conflicts(self, path: Path, failure: Failure) -> TableDialog | None:
+        """Show every row that was refused, and why; None where the failure is another.
+
+        Args:
+            path: What was imported: its other rows are offered.
+            failure: Why nothing was added.
+        """
+        values = failure.error.values if failure.error is not None else {}
+        every, good = values.get("every"), values.get("good")
         if not isinstance(every, tuple):
             return None
+        act = None
+        if isinstance(good, int) and good:
+            words = translate("Register", "Import the other {n:plural(row|{n:count} rows)}")
+            act = (filled(words, n=good), partial(self.import_from, path, others=True))
         self.words.say(translate("Register", "Nothing was added: rows contradict each other."))
         return opened(
             TableDialog(
@@ -438,9 +465,11 @@ class IssuedView(QWidget):
                 translate(
                     "Register",
                     "Nothing was added. A payload points to one recipient: where two rows name "
-                    "different ones, ask whoever issued them, mend the file and import it again.",
+                    "different ones, ask whoever issued them, mend the file and import it again. "
+                    "The others can be imported now: all rows of a payload in question stay out.",
                 ),
                 self.window(),
+                act,
             )
         )
 

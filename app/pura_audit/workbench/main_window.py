@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 from collections.abc import Sequence
 from pathlib import Path
@@ -43,7 +44,13 @@ from pura_audit.widgets.card import (
     restyle,
     row_of,
 )
-from pura_audit.widgets.form_dialog import ask_file, ask_files, ask_first, press_focused
+from pura_audit.widgets.form_dialog import (
+    ask_file,
+    ask_files,
+    ask_first,
+    ask_to_read,
+    press_focused,
+)
 from pura_audit.workbench import opening
 from pura_audit.workbench.commands import build_menu, commands
 from pura_audit.workbench.course_card import EvidenceColumn
@@ -81,7 +88,7 @@ class MainWindow(QMainWindow):
         self._listen()
         self.placement.restore()
         self._show_current()
-        self.empty.open.setFocus()
+        self.empty.take_focus()
 
     # Composition
 
@@ -249,7 +256,8 @@ class MainWindow(QMainWindow):
         for action in self.actions():
             self.removeAction(action)
             action.deleteLater()
-        self._build()  # what was in the middle goes with the next event
+        self._build()  # what was in the middle goes with the next event …
+        gc.unfreeze()  # … and may refer to itself
         self.setup.show_in(self._setup_views())
         self.placement.arrange()
         self.selection.tell_all()
@@ -259,7 +267,10 @@ class MainWindow(QMainWindow):
             self.selection.shown_from.emit(first)
         self.queue.search.setText(queue.search.text())
         self.results.go_on_from(results)
-        (self.empty.open if self.session.texts.current is None else self.queue.list).setFocus()
+        if self.session.texts.current is None:
+            self.empty.take_focus()
+        else:
+            self.queue.list.setFocus()
         (lambda: None, self.toggle_results, self.toggle_issued)[place]()
         self.session.texts.translate_failures()
         self.session.chosen.look_around()
@@ -315,7 +326,7 @@ class MainWindow(QMainWindow):
 
     def _focus_inside(self, place: QWidget) -> bool:
         focus = self.focusWidget()
-        return focus is not None and place.isAncestorOf(focus)
+        return focus is not None and (focus is place or place.isAncestorOf(focus))
 
     def _tell_problems(self) -> None:
         found = self.session.chosen.catalogue
@@ -345,7 +356,7 @@ class MainWindow(QMainWindow):
         self.session.chosen.device_changed.disconnect(self._warm_up)
         self.session.jobs.reports.do(
             lambda _: [importlib.import_module(name) for name in _WARM],
-            lambda _: None,
+            lambda _: gc.freeze(),  # what was imported stays: not to be searched for garbage again
             self,
             urgent=True,
         )
@@ -368,9 +379,13 @@ class MainWindow(QMainWindow):
 
     def add_files(self, paths: Sequence[Path], *, dropped: bool = False) -> None:
         """Add texts to the list; what is no text opens what it is for."""
-        if texts := texts_of(self, paths):
+
+        def read() -> None:
             self.session.texts.add_paths(texts, dropped=dropped)
             self._begin_dropped()
+
+        if texts := texts_of(self, paths):
+            ask_to_read(self, texts, read)
 
     def try_sample(self) -> None:
         """Audit the sample text; the model that it needs is installed first."""

@@ -115,10 +115,11 @@ def show_guide(host: Host, page: Path | None = None) -> QDialog:
 
 def show_shortcuts(host: Host) -> QDialog:
     """Show all shortcuts."""
-    from pura_audit.widgets.working_dialog import TableDialog
+    from pura_audit.widgets.working_dialog import SORT_KEY, TableDialog
 
     headers = (translate("Dialog", "What"), translate("Dialog", "Shortcut"))
-    rows = [*shortcut_rows(host.actions_by_name), *_more_keys()]
+    sort = (translate("Dialog", "Sort (in a table of texts or payloads)"), SORT_KEY)
+    rows = [*shortcut_rows(host.actions_by_name), *_more_keys(), sort]
     title = translate("Dialog", "Keyboard shortcuts")
     return opened(TableDialog(title, headers, rows, "", host.frame))
 

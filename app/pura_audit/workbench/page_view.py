@@ -395,7 +395,12 @@ class PagePane(QWidget):
 
     Attributes:
         controls: Where one is, how large pages are; they stand in the head of the card.
+
+    Signals:
+        file_found: A file that somebody chose is the one that was examined.
     """
+
+    file_found = Signal(Path)
 
     def __init__(
         self, pages: DocumentPages, selection: Selection, theme: Theme, text: QWidget
@@ -484,6 +489,8 @@ class PagePane(QWidget):
             self._say(failure)
             return
         self._stack.setCurrentIndex(0)
+        if self._shown is not None and self._shown[0] is not None:
+            self.file_found.emit(self._shown[0])
         self.view.begin()
         self.strip.begin()
         if self.isVisible():
@@ -526,6 +533,7 @@ class PagePane(QWidget):
         """Show the pages of a file that somebody chose, if it is the one that was examined."""
         if self._shown is not None:
             _, sha256, text = self._shown
+            self._shown = (path, sha256, text)
             self._drawer.open(path, sha256, text)
 
     def _tell(self) -> None:

@@ -317,7 +317,10 @@ class ReadingDialog(PlainDialog):
         self.encoding = QComboBox()
         self.encoding.setAccessibleName(translate("Reading", "Encoding"))
         self.encoding.activated.connect(lambda _: self.look())
+        self.encoding.addItem(translate("Reading", "Chosen by the program"), None)
         self.how = label("", "muted", wrap=True)
+        # Nothing moves when the file has been looked into: what comes later takes its room below.
+        self.how.setMinimumHeight(self.how.fontMetrics().height())
         self.parts = QListWidget()
         self.parts.setAccessibleName(translate("Reading", "Parts of the file"))
         self.parts.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
@@ -330,16 +333,18 @@ class ReadingDialog(PlainDialog):
         self.preview.setAccessibleName(translate("Reading", "Preview"))
         self.notes = label("", "muted", wrap=True)
         self.apply = main_button(translate("Reading", "Read it like this"), self.take)
-        self._caption = label(translate("Reading", "Encoding"), "label")
         self._heading = label(translate("Reading", "Parts of the file"), "label")
         self.parts.setMaximumHeight(150)
         for box in (self.parts, self.preview):
             box.setMinimumHeight(LEAST)
         layout = dialog_column(self, self.windowTitle(), self._path.name, spacing=GRID)
-        above = (self._caption, self.encoding, self.how, self._heading, self.parts)
+        above = (label(translate("Reading", "Encoding"), "label"), self.encoding, self.how)
         seen = (label(translate("Reading", "Preview"), "label"), (self.preview, 1), self.notes)
         foot = button_row(cancel_button(self), self.apply)
-        add_parts(layout, GRID, *above, *seen, GAP, foot)
+        add_parts(layout, GRID, *above, *seen, self._heading, self.parts, GAP, foot)
+        for widget in (self._heading, self.parts):
+            widget.hide()
+        self.encoding.setEnabled(False)
         self.look()
 
     def look(self) -> None:
@@ -364,7 +369,7 @@ class ReadingDialog(PlainDialog):
                 else:
                     self._documents = extraction.documents
                     self._list(extraction)
-                    self._how(self._documents[0])
+                    self._how(self._documents[0], free=bool(previews))
             case Failure():
                 self._refuse(outcome)
 
@@ -376,15 +381,15 @@ class ReadingDialog(PlainDialog):
 
     def _offer(self, previews: tuple[Preview, ...]) -> None:
         """Offer every encoding that fits all bytes; nothing where the format leaves no choice."""
-        for widget in (self.encoding, self._caption, self.how):
-            widget.setVisible(bool(previews))
-        if self.encoding.count() or not previews:
-            return
-        self.encoding.addItem(translate("Reading", "Chosen by the program"), None)
-        for one in previews:
-            self.encoding.addItem(one.label, one.encoding)
+        self.encoding.setEnabled(bool(previews))
+        if self.encoding.count() == 1:
+            for one in previews:
+                self.encoding.addItem(one.label, one.encoding)
 
-    def _how(self, document: Document) -> None:
+    def _how(self, document: Document, *, free: bool) -> None:
+        if not free:
+            self.how.setText(translate("Reading", "The format leaves no choice of an encoding."))
+            return
         words = translate("Reading", "Read as {encoding:text} ({source:text}).")
         source = {
             "mark": translate("Reading", "the file begins with its mark"),

@@ -14,6 +14,7 @@ from PySide6.QtCore import (
     QModelIndex,
     QObject,
     QRect,
+    QSize,
     Qt,
     QTimer,
     Signal,
@@ -60,7 +61,7 @@ from pura_audit.widgets.card import (
     search_field,
 )
 from pura_audit.widgets.form_dialog import ask_file, ask_target, plain_button
-from pura_audit.widgets.working_dialog import make_table
+from pura_audit.widgets.working_dialog import let_sort, make_table
 from pura_audit.workbench.state_views import left_words
 
 MOST_FILTERS: Final = 12
@@ -162,20 +163,23 @@ def filter_words(one: Filter) -> str:
 
 PAUSE_MS: Final = 200
 WIDTHS: Final = {
-    "name": 190,
+    "name": 200,
     "part": 64,
     "outcome": 158,
-    "payload": 250,
+    "payload": 150,
     "evidence": 126,
     "share": 112,
     "tokens": 68,
     "language": 76,
     "saved": 84,
     "review": 76,
-    "error": 210,
+    "error": 190,
 }
+FLEXIBLE: Final = ("name", "payload", "error")
+"""Columns of words: they share what the others leave of the width."""
 SPARSE: Final = ("part", "error")
 """Columns that are not shown while there is nothing in them."""
+SMALLEST: Final = 0.5  # of its width that a column of words keeps
 FULL: Final = 20.0  # log10 of the evidence at which the short bar is full
 BAR: Final = 56
 LAST: Final = len(COLUMNS) - 1
@@ -251,16 +255,16 @@ class ResultsView(QWidget):
         self.look.setMenu(self.menu)
         self.kinds = QListWidget()
         self.kinds.setAccessibleName(translate("Results", "Outcome"))
-        self.kinds.setFixedWidth(216)
+        self.kinds.setFixedWidth(236)  # most names and their counts, on one line
         self.kinds.setWordWrap(True)  # the names of outcomes are long in other languages
         self.kinds.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.table = make_table(translate("Results", "Texts"))
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.table.setModel(self.model)
-        self.table.setSortingEnabled(True)
+        let_sort(self.table)
         header = self.table.horizontalHeader()
-        header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
         header.setStretchLastSection(True)
+        self._drawn = self._sharing = False
         for place, name in enumerate(COLUMNS):
             self.table.setColumnWidth(place, WIDTHS[name])
         bars = _Bars(theme, self.table)
@@ -301,6 +305,7 @@ class ResultsView(QWidget):
         self.kinds.currentRowChanged.connect(lambda _: self._filter())
         self.table.activated.connect(self._activated)
         self.table.clicked.connect(self._clicked)
+        self.table.horizontalHeader().sectionResized.connect(self._note_width)
         self.table.installEventFilter(self)
         self.model.modelAboutToBeReset.connect(self._remember)
         self.model.modelReset.connect(self._arranged)
@@ -367,7 +372,9 @@ class ResultsView(QWidget):
         self._held = (self.table.currentIndex().data(ROW_ROLE), rows, top)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Fold and unfold the group whose heading is the current row."""
+        """Fold and unfold the group whose heading is the current row; share the width anew."""
+        if event.type() == QEvent.Type.Resize:
+            self._share_width()
         heading = self.table.currentIndex().data(ROW_ROLE)
         if event.type() == QEvent.Type.KeyPress and isinstance(heading, Heading):
             key = event.key()  # type: ignore[attr-defined]
@@ -475,9 +482,33 @@ class ResultsView(QWidget):
 
     def _show_columns(self) -> None:
         hidden = self._session.settings.current.pile_hidden
+        self._sharing = True
         for place, column in enumerate(COLUMNS):
             empty = column in SPARSE and self.model.empty(column)
             self.table.setColumnHidden(place, column in hidden or empty)
+        self._sharing = False
+        self._share_width()
+
+    def _note_width(self, place: int, _old: int, _new: int) -> None:
+        """Leave the columns alone once somebody has drawn at one; Qt itself stretches the last."""
+        last = max(at for at in range(len(COLUMNS)) if not self.table.isColumnHidden(at))
+        self._drawn = self._drawn or not (self._sharing or place == last)
+
+    def _share_width(self) -> None:
+        """Let the columns of words have what the others leave; below their least it scrolls."""
+        if self._drawn:
+            return
+        shown = [name for at, name in enumerate(COLUMNS) if not self.table.isColumnHidden(at)]
+        advance = self.table.fontMetrics().horizontalAdvance
+        widths = WIDTHS | {"outcome": max(advance(kind_words(kind)) for kind in KINDS) + PADDING}
+        words = [widths[name] for name in shown if name in FLEXIBLE]
+        room = self.table.viewport().width() - sum(widths[name] for name in shown) + sum(words)
+        share = max(SMALLEST, room / max(1, sum(words)))
+        self._sharing = True
+        for name in shown:
+            width = int(share * widths[name]) if name in FLEXIBLE else widths[name]
+            self.table.setColumnWidth(COLUMNS.index(name), width)
+        self._sharing = False
 
     def _count(self) -> None:
         counts = self.model.counts()
@@ -496,6 +527,7 @@ class ResultsView(QWidget):
         for place, (_, words, count) in enumerate(entries):
             line_ = self.kinds.item(place)
             line_.setText(f"{words}   {number(count)}")
+            self._give_lines(line_)
         marks = counts["mark"]
         words = translate(
             "Results",
@@ -513,6 +545,12 @@ class ResultsView(QWidget):
         self._show_columns()
         self._actions(failed)
         self._buttons()
+
+    def _give_lines(self, line: QListWidgetItem) -> None:
+        """Give a filter the lines that it needs: Qt forgets margins, and cuts off the count."""
+        room = QRect(0, 0, self.kinds.width() - 2 * GAP, 1)
+        asked = self.kinds.fontMetrics().boundingRect(room, Qt.TextFlag.TextWordWrap, line.text())
+        line.setSizeHint(QSize(0, asked.height() + GRID + 2))
 
     def _actions(self, failed: int) -> None:
         session = self._session

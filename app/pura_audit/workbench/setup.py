@@ -66,11 +66,11 @@ class SetupView(QFrame):
     """Three ways to begin, each one press; below them how far it is.
 
     Signals:
-        complete: All is there, and the keyboard was here last.
+        complete: All is there, and the focus was here last; whether the keyboard is in use.
         needed: Whether something is to be set up.
     """
 
-    complete = Signal()
+    complete = Signal(bool)
     needed = Signal(bool)
 
     def __init__(self) -> None:
@@ -127,10 +127,11 @@ class SetupView(QFrame):
         """Step back once all is there."""
         focus = self.window().focusWidget()  # a button that goes hands it to the next one
         here = focus is not None and self.isAncestorOf(focus)
+        keys = self.window().testAttribute(Qt.WidgetAttribute.WA_KeyboardFocusChange)
         self.setVisible(needed)
         self.needed.emit(needed)
         if here and not needed:
-            self.complete.emit()
+            self.complete.emit(keys)
 
     def busy(self, progress: Progress | None) -> None:
         """Show how far an installation is; None when there is none."""

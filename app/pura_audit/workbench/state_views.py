@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from PySide6.QtCore import QMimeData, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QCheckBox,
     QFrame,
@@ -104,17 +105,29 @@ class EmptyView(ScrollCard):
         self.outlook = _outlook()
         self.setup.hide()
         self.outlook.hide()  # until it is known which of both is due
-        self.setup.complete.connect(self.open.setFocus)
+        self.setup.complete.connect(self.take_focus)
         self.setup.needed.connect(self._show)
         # All begins at one edge and one height: nothing moves when it is known what is here.
-        above = QSpacerItem(0, ABOVE, QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Maximum)
+        self._above = QSpacerItem(0, ABOVE, *_SPACER)
         buttons = row_of(self.open, self.paste, self.sample, None)
         inside = QWidget()
         inside.setMaximumWidth(WIDE)
         shown = (sign, GRID, heading, words, GRID * 2, buttons, GRID * 2, self.setup, self.outlook)
         add_parts(column_of(inside=inside), *shown)
-        self.column.addItem(above)
+        self.column.addItem(self._above)
         add_parts(self.column, row_of(None, (inside, 1000), None), None)
+
+    def take_focus(self, keys: bool = False) -> None:
+        """Take the focus; a button has it, and its ring, only where the keyboard is in use."""
+        (self.open if keys else self).setFocus()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Leave the room above to what stands below, where a window is low."""
+        super().resizeEvent(event)
+        high = ABOVE if self.height() >= HIGH else GRID
+        if self._above.sizeHint().height() != high:
+            self._above.changeSize(0, high, *_SPACER)
+            self.column.invalidate()
 
     def _show(self, needed: bool) -> None:
         self.sample.setHidden(needed)  # it is one of the ways then
@@ -122,6 +135,8 @@ class EmptyView(ScrollCard):
 
 
 ABOVE: Final = 112
+HIGH: Final = 620  # of the page; in a lower one its ways stand higher
+_SPACER: Final = (QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Maximum)
 WIDE: Final = 720
 
 
@@ -218,9 +233,11 @@ class ReadyView(ScrollCard):
         self.prompt.textChanged.connect(self._changed)
         self.several.toggled.connect(self._changed)
         self.prompt.dropped.connect(self.prompts_wanted)
+        self.prompting = QWidget()
         several = row_of(self.several, None, self.from_file, spacing=-1)
+        column_of(caption, self.prompt, several, inside=self.prompting)
         above = (self.heading, self.words, self.setup)
-        add_parts(self.column, *above, caption, self.prompt, several, self.expectation, None)
+        add_parts(self.column, *above, self.prompting, self.expectation, None)
 
     def _changed(self) -> None:
         self.prompt_changed.emit(self.prompt.toPlainText(), self.several.isChecked())
@@ -246,6 +263,7 @@ class ReadyView(ScrollCard):
         waits = installing and set(missing) == {"model"}
         self.setup.show_when(bool(missing))
         self.setup.ways.setVisible(not waits)
+        self.prompting.setVisible(not missing)  # one question at a time
         opening = translate("Ready", "Opening the finding")
         heading = opening if item.state is ItemState.DONE else state_words(item.state)
         if missing and item.state is ItemState.READY:

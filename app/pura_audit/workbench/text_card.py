@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import QPoint, QRectF, QSize, Qt, QTimer, Signal
@@ -17,6 +18,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QTabBar, QWidget
 
+from pura.documents.formats import FORMATS
 from pura.record.audit import Audit
 from pura_audit.platform.accessible import set_role
 from pura_audit.platform.i18n import filled, number, translate
@@ -243,9 +245,11 @@ class TextCard(Card):
         self.head.insertWidget(0, self.tabs)
         self.tabs.hide()
         self.pages: PagePane | None = None
+        self._item: Item | None = None
         if pages is not None:
             self.pages = PagePane(pages, selection, theme, self.view)
             self.pages.setSizePolicy(_FREE)
+            self.pages.file_found.connect(self._keep_file)
             self.middle.addWidget(self.pages)
             self.head.insertWidget(self.head.indexOf(self.side_note), self.pages.controls, 1)
             self.pages.controls.hide()
@@ -284,14 +288,24 @@ class TextCard(Card):
         if self.pages is None:
             return
         audit = item.shown
+        self._item = item
         known = (item.document, None if audit is None else audit.input)
-        found = (one.sha256 for one in known if one is not None and one.format == "pdf")
-        sha256 = next(found, "")
-        self.tabs.setVisible(bool(sha256))
-        self.title.setVisible(not sha256)
+        formats = {one.format: one.sha256 for one in known if one is not None}
+        sha256 = formats.get("pdf", "")
+        laid_out = [one for one in formats if one in FORMATS and not FORMATS[one].textual]
+        self.tabs.setVisible(bool(laid_out))
+        self.tabs.setTabEnabled(1, bool(sha256))
+        words = translate("Text", "A PDF is shown as it was printed; this file as its text.")
+        self.tabs.setTabToolTip(1, "" if sha256 else words)
+        self.title.setVisible(not laid_out)
         if not sha256:
             self.tabs.setCurrentIndex(0)
-        self.pages.show_document(item.path, sha256, self.view.text, audit)
+        self.pages.show_document(item.original or item.path, sha256, self.view.text, audit)
+
+    def _keep_file(self, path: Path) -> None:
+        """Remember the file with the pages, for a report."""
+        if self._item is not None and path != self._item.path:
+            self._item.original = path
 
     def _show_as(self, place: int) -> None:
         """Show the text, or the pages; what was on screen stays on screen."""

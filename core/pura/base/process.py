@@ -213,12 +213,29 @@ class ChildResult:
     late: bool
 
 
-def start_child(module: str) -> subprocess.Popen[bytes]:
+unconfined: Final[list[Callable[[], None]]] = []
+"""Called before a child reads a stranger's file and the system does not confine it; who shows words
+to a person puts in what says so."""
+
+
+def confines_children() -> bool:
+    """Tell whether a child that reads a stranger's file is confined, or else reads nothing."""
+    return sys.platform == "linux"
+
+
+def start_child(module: str, *, own: bool = False) -> subprocess.Popen[bytes]:
     """Start a module of ours as a child, without the user's environment.
+
+    Args:
+        module: Its name.
+        own: It reads nothing that a stranger made.
 
     Raises:
         OSError: The system starts no more programs.
     """
+    if not (own or confines_children()):
+        for say in tuple(unconfined):
+            say()
     environment = {name: os.environ[name] for name in _PASSED if name in os.environ}
     environment |= {"PYTHONIOENCODING": "utf-8", "OMP_NUM_THREADS": "1"}
     # A sandbox keeps the driver's files away, and a torch that sees a device without them fails.

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from pura.base.errors import PuraError
-from pura.base.process import Signals, close_to_others
+from pura.base.process import Signals, close_to_others, unconfined
 from pura.cli.terminal import (
     complain,
     details,
@@ -20,6 +20,8 @@ from pura.cli.terminal import (
     say,
     set_folder_passphrase,
     use_language,
+    warn_unconfined,
+    write_alike,
 )
 from pura.cli.tree import COMMANDS, PROGRAM, App
 from pura.version import __version__
@@ -85,6 +87,7 @@ def options(
     set_folder_passphrase(passphrase_file)
     notes.quiet = quiet
     details.quiet = not verbose
+    unconfined[:] = [warn_unconfined]
 
 
 def main() -> None:
@@ -115,5 +118,11 @@ def _run() -> None:
         sys.exit(1)
 
 
-if __name__ == "__main__":
+def run() -> None:
+    """Run the command in a process of its own."""
+    write_alike()
     main()
+
+
+if __name__ == "__main__":
+    run()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from pura.base.process import confines_children
 from pura.cli.options import (
     AuditOptions,
     EngineOption,
@@ -21,7 +22,17 @@ from pura.cli.options import (
     refuse_rate,
     with_audit_options,
 )
-from pura.cli.terminal import Language, RowsInto, err, language, out, refuse_unknown, say, write_row
+from pura.cli.terminal import (
+    Language,
+    RowsInto,
+    err,
+    language,
+    out,
+    refuse_unknown,
+    say,
+    warn_unconfined,
+    write_row,
+)
 from pura.cli.tree import App
 
 if TYPE_CHECKING:
@@ -112,6 +123,8 @@ def run(
     if not files and not files_from:
         raise typer.BadParameter(say("batch.no-inputs"), param_hint="FILE…")
     at = options.environment()
+    if not confines_children():  # its workers have nobody to tell
+        warn_unconfined()
     try:
         with _lists(files_from or []) as lists, batch_bar() as tell:
             inputs = Inputs(

@@ -284,13 +284,20 @@ def import_rows(
         ),
     ],
     profile: ProfileOption,
+    others: Annotated[
+        bool, typer.Option("--others", help="Leave bad rows out and add the others.")
+    ] = False,
 ) -> None:
     """Add every row of a table or of a server's logs, or none: bad rows are named."""
+    from pura.register.rows import Problems
     from pura.usecases.profiles import import_register
 
-    at = environment()
-    added, _, version = import_register(at, path=file, profile=load_profile(at, profile))
+    at, problems = environment(), Problems(others=others)
+    known = load_profile(at, profile)
+    added, _, version = import_register(at, path=file, profile=known, problems=problems)
     out.print(say("register.added", rows=added, version=version))
+    if problems.left_out:
+        err.print(say("register.left-out", rows=problems.left_out, listed=problems.rows))
 
 
 @register.command("export")

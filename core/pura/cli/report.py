@@ -81,6 +81,10 @@ def build(
     annex_passphrase_file: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Encrypt the annex under this passphrase.")
     ] = None,
+    original: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="A PDF that was examined: its pages are shown."),
+    ] = None,
     logo: Annotated[Path | None, typer.Option(metavar="FILE", help="PNG or SVG.")] = None,
     language: Annotated[str | None, typer.Option(help="en or de.")] = None,
     paper: Annotated[str | None, typer.Option(help="a4 or us-letter.")] = None,
@@ -102,8 +106,16 @@ def build(
     ] = "",
 ) -> None:
     """Make one PDF report of one or several records, with the record inside."""
+    from pura.report.request import FULL
     from pura.usecases.cases import items_of, open_audits
-    from pura.usecases.reports import build_report, filled_request, note_built, write_report
+    from pura.usecases.reports import (
+        build_report,
+        files_examined,
+        filled_request,
+        note_built,
+        original_pages,
+        write_report,
+    )
 
     audits = [audit for path in records or [] for audit in read_records(path)]
     at = environment()
@@ -117,6 +129,10 @@ def build(
     wanted = replace(wanted, **changes)
     if saved is not None:
         wanted = filled_request(at, *saved, wanted)
+    files = files_examined(audits, original or [])
+    if files and wanted.text == FULL:
+        pages = tuple(original_pages(one, files.get(one.input.sha256)) for one in audits)
+        wanted = replace(wanted, pages=pages)
     built = build_report(at, audits, request=wanted, logo=logo)
     secret = None
     if annex_passphrase_file is not None and built.report.annex is not None:

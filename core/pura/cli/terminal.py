@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cached_property
-from io import FileIO
+from io import FileIO, TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, TextIO, TypeVar
 
@@ -18,6 +18,7 @@ from pura.base.catalogue import Value, catalogue
 from pura.base.errors import InputError, KeyFormatError, PuraError, SigningError
 from pura.base.files import refuse_taken
 from pura.base.numerals import LANGUAGES, visible, visible_lines
+from pura.base.process import unconfined
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -304,6 +305,22 @@ def print_checks(
         out.print(f"  {check.text(language)}")
 
 
+def warn_unconfined() -> None:
+    """Say, once a run, that this system does not confine what reads files from others."""
+    unconfined.clear()
+    notes.print(say("unconfined"))
+
+
+def write_alike() -> None:
+    """Have files and pipes get the same bytes on Windows as elsewhere: UTF-8, no other line ends.
+
+    There they would get a code page that lacks most letters, and two characters at each line end.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if sys.platform == "win32" and isinstance(stream, TextIOWrapper) and not stream.isatty():
+            stream.reconfigure(encoding="utf-8", newline="\n")
+
+
 def write_text(text: str) -> None:
     """Write a text to standard output as it is; on a screen the prompt stands on its own line."""
     sys.stdout.write(text)
@@ -466,7 +483,7 @@ def read_passphrase(file: Path) -> bytearray:
 def _opened(file: Path) -> int:
     """Open a file, or a pipe as a shell lends one; a pipe that nobody writes to is empty."""
     handle = os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0))
-    if hasattr(os, "set_blocking"):
+    if hasattr(os, "O_NONBLOCK"):  # Windows opens no pipe by its name, and blocks files always
         os.set_blocking(handle, True)
     return handle
 

@@ -385,20 +385,24 @@ class App(typer.Typer):
         super().command(name, cls=LazyCommand, help=about)(fetch)
 
 
-class PageCommand(TyperCommand):
-    """A command whose page and usage line are in the language of the run."""
+class _InLanguage:
+    """Page and usage line in the language of the run."""
 
-    def format_usage(self, ctx: Any, formatter: Any) -> None:
+    def format_usage(self: Any, ctx: Any, formatter: Any) -> None:
         """Write the usage line."""
         _format_usage(self, ctx, formatter)
 
-    def format_help(self, ctx: Any, formatter: Any) -> None:
+    def format_help(self: Any, ctx: Any, formatter: Any) -> None:
         """Print the page."""
         formatter.write(as_text(page_of(self, ctx)))
 
-    def get_help_option(self, ctx: Any) -> TyperOption | None:
+    def get_help_option(self: Any, ctx: Any) -> TyperOption | None:
         """Return ``--help``."""
-        return _in_language(super().get_help_option(ctx))
+        return _in_language(super().get_help_option(ctx))  # type: ignore[misc]
+
+
+class PageCommand(_InLanguage, TyperCommand):
+    """A command whose page and usage line are in the language of the run."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; one that writes rows into a file writes rows."""
@@ -430,20 +434,8 @@ class LazyCommand(TyperCommand):
         return cast("TyperCommand | TyperGroup", command)
 
 
-class Group(TyperGroup):
+class Group(_InLanguage, TyperGroup):
     """A group of commands whose page, usage line and errors are in the language of the run."""
-
-    def format_usage(self, ctx: Any, formatter: Any) -> None:
-        """Write the usage line."""
-        _format_usage(self, ctx, formatter)
-
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Print the page."""
-        formatter.write(as_text(page_of(self, ctx)))
-
-    def get_help_option(self, ctx: Any) -> TyperOption | None:
-        """Return ``--help``."""
-        return _in_language(super().get_help_option(ctx))
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """Return the command that the arguments name, imported."""

@@ -9,6 +9,7 @@ import hashlib
 import importlib
 import re
 import struct
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,6 +24,15 @@ from pura.record.provenance import ManifestFacts
 from pura.record.surroundings import Transform
 from pura.words.sentences import Sentence
 
+LIGATURES: Final = {
+    "ﬀ": "ff",
+    "ﬁ": "fi",
+    "ﬂ": "fl",
+    "ﬃ": "ffi",
+    "ﬄ": "ffl",
+    "ﬅ": "st",
+    "ﬆ": "st",
+}
 FormatReader: TypeAlias = "Callable[[bytes, ReadOptions], list[Extract]]"
 
 
@@ -66,7 +76,7 @@ _MAIL_LATE: Final = (
     "email.iterators",
     "email.generator",
     "quopri",
-    "uu",
+    *(("uu",) if sys.version_info < (3, 13) else ()),  # later ones have it no more
     "email._policybase",
     "email.mime.text",
     "email._header_value_parser",

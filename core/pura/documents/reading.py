@@ -20,6 +20,7 @@ from typing import BinaryIO, Final
 from pura.base import decoder
 from pura.base.catalogue import phrase, quoted
 from pura.base.errors import InputError, RecordError
+from pura.base.files import open_regular
 from pura.base.numerals import visible
 from pura.base.process import NOT_SHUT_STATUS
 from pura.documents import formats, manifests
@@ -353,6 +354,16 @@ def read_file(path: Path, options: ReadOptions = _DEFAULT) -> Document:
         InputError: See :func:`read_document`.
     """
     return read_document(path, options=options).chosen[0]
+
+
+def is_plain(path: Path) -> bool:
+    """Tell whether a file is named and begins like plain text, which no child reads."""
+    try:
+        with open_regular(path) as file:
+            form = tell(file.read(_CHUNK), path.name)
+    except (OSError, ValueError, InputError):
+        return False
+    return form is FORMATS["text"] and path.suffix.lower() in form.endings
 
 
 def preview_encodings(path: Path) -> tuple[Preview, ...]:

@@ -11,6 +11,7 @@ from typing import Final
 
 from pura.documents import characters
 from pura.documents.characters import Change, Restored, rewrite, unchanged
+from pura.documents.formats import LIGATURES
 
 SENTENCES: Final = "sentence-starts"
 WORDS: Final = "usual-capitals"
@@ -155,15 +156,6 @@ _BLANKS: Final = _pairs(
     " ",
 )
 _LINES: Final = {"\r\n": "\n", "\r": "\n", "\u2028": "\n", "\u2029": "\n\n", "\u0085": "\n"}
-_LIGATURES: Final = {
-    "ﬀ": "ff",
-    "ﬁ": "fi",
-    "ﬂ": "fl",
-    "ﬃ": "ffi",
-    "ﬄ": "ffl",
-    "ﬅ": "st",
-    "ﬆ": "st",
-}
 _WIDE: Final = {chr(c): chr(c - 0xFEE0) for c in range(0xFF01, 0xFF5F)}
 # Letters of other scripts that look like Latin ones; undone only inside a word that also holds
 # Latin letters, so that Cyrillic and Greek texts stay what they are.
@@ -197,7 +189,7 @@ _TABLES: Final = {
     "curly-quotes": _QUOTES,
     "dashes": _DASHES,
     "ellipses": {"…": "..."},
-    "ligatures": _LIGATURES,
+    "ligatures": LIGATURES,
     "wide-characters": _WIDE,
 }
 _NAMES: Final = {found: name for name, table in _TABLES.items() for found in table}

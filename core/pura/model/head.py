@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from pura.base.errors import ModelError
+from pura.model.packed import packed, product
 from pura.model.reading import full_order
 from pura.scheme import SecretKey, ranks
 
@@ -48,7 +49,7 @@ class Head:
         """Return the logits ``first … last - 1`` of some rows, a column a row, in float32.
 
         Args:
-            hidden: [N, D], in the dtype of the weights.
+            hidden: [N, D], in the dtype of the weights; for many tiles best packed.
             first: First logit.
             last: One past the last one; all when None.
 
@@ -56,9 +57,7 @@ class Head:
             float32 [last - first, N]. The product runs in the dtype of the weights, as in the
             network itself, so 16-bit weights give the logits that the generator saw.
         """
-        import torch
-
-        out = torch.nn.functional.linear(self.weight[first:last], hidden)
+        out = product(self.weight[first:last], hidden)
         if self.bias is not None:
             out = out + self.bias[first:last, None]
         out = out.float()
@@ -70,7 +69,7 @@ class Head:
 
     def logits(self, hidden: Any) -> Any:
         """Return all logits of some rows: float32 [N, R]."""
-        return self.columns(hidden).T.contiguous()
+        return self.columns(packed(hidden)).T.contiguous()
 
 
 def decoder_of(network: Any) -> Any:

@@ -25,6 +25,7 @@ from pura.model.folder import (
     model_fingerprint,
     refuse_changed,
 )
+from pura.model.packed import pack_layers
 from pura.model.tokenise import file_tokenizer, tokenizer_fingerprint
 
 if TYPE_CHECKING:
@@ -230,28 +231,35 @@ def _place(path: Path) -> tuple[str, dict[str, str]]:
 
 
 def _load_network(path: Path, facts: FolderFacts | None, device: Device) -> Any:
-    folder, extra = _place(path)
     with _as_model_error():
+        network = None
         if facts is not None and facts.config["model_type"] == "llama":
             from pura.model import llama
 
-            own = llama.load(facts, device.torch_dtype)
-            if own is not None:
-                return own.to(device.torch_device)
-        quiet()
-        if facts is not None:
-            _check_shape(facts)
-        network, found = _auto().from_pretrained(
-            folder,
-            dtype=device.torch_dtype,
-            use_safetensors=True,
-            output_loading_info=True,
-            **_SAFE,
-            **extra,
-        )
-        if found.get("missing_keys") or found.get("mismatched_keys"):
-            raise ModelError("model.weights-missing", code="model-damaged")
-        return network.to(device.torch_device)
+            network = llama.load(facts, device.torch_dtype)
+        if network is None:
+            network = _library_network(path, facts, device)
+        network = network.to(device.torch_device)
+        pack_layers(network)
+        return network
+
+
+def _library_network(path: Path, facts: FolderFacts | None, device: Device) -> Any:
+    folder, extra = _place(path)
+    quiet()
+    if facts is not None:
+        _check_shape(facts)
+    network, found = _auto().from_pretrained(
+        folder,
+        dtype=device.torch_dtype,
+        use_safetensors=True,
+        output_loading_info=True,
+        **_SAFE,
+        **extra,
+    )
+    if found.get("missing_keys") or found.get("mismatched_keys"):
+        raise ModelError("model.weights-missing", code="model-damaged")
+    return network
 
 
 def _auto() -> Any:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pura.model.head import Head, Orders
+from pura.model.packed import packed
 from pura.model.reading import distribution_torch, is_truncated
 from pura.scheme import Profile
 
@@ -132,6 +133,7 @@ def _streamed_rows(
     tick: Callable[[], None],
 ) -> RowSums:
     """A few rows, tile after tile."""
+    hidden = packed(hidden)
 
     def tiles() -> Iterator[tuple[int, torch.Tensor]]:
         for first in range(0, head.rows, tiling.columns):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -110,9 +112,20 @@ def load_on_trial(path: Path, *, heartbeat: Callable[[], None] | None = None) ->
 
 
 def linked_alone(file: Path, folder: Path) -> Path:
-    """Return a link to a file in an empty folder: libraries look for others beside it."""
-    link = folder / file.name
-    link.symlink_to(file.resolve())
+    """Return a link to a file in an empty folder: libraries look for others beside it.
+
+    Where the user may make no symbolic links (Windows) it is a second name of the file, and on
+    another disk a copy.
+
+    Raises:
+        OSError: The file cannot be read, or the disk is full.
+    """
+    link, whole = folder / file.name, file.resolve()
+    for make in (link.symlink_to, link.hardlink_to):
+        with suppress(OSError):
+            make(whole)
+            return link
+    shutil.copyfile(whole, link)
     return link
 
 

@@ -281,6 +281,7 @@ class Passes:
         self._model = model
         self._decoder = decoder_of(model.network)
         self.layers = _layers(model)
+        self.weights = sum(p.numel() for layer in self.layers for p in layer.parameters())
 
     @functools.cached_property
     def keeps_states(self) -> bool:
@@ -512,7 +513,7 @@ class WindowScheduler:
         orders: The secret orders of ``K`` keys.
         tiling: How much is held at once.
         chunk: Tokens at most between two looks.
-        progress: Gets steps done and steps in all.
+        progress: Gets what is done and what there is to do, in multiplications.
         checkpoint: Called between layers and tiles; may raise.
     """
 
@@ -527,6 +528,7 @@ class WindowScheduler:
     _documents: list[PlannedDocument] = field(default_factory=list, init=False)
     _queue: deque[Batch] = field(default_factory=deque, init=False)
     _done: int = field(default=0, init=False)
+    _each: int = field(default=0, init=False)  # done between two ticks
     _total: int = field(default=0, init=False)
     _short_of_memory: bool = field(default=False, init=False)
 
@@ -583,7 +585,7 @@ class WindowScheduler:
     def _tick(self) -> None:
         """One layer or one tile is through."""
         self.checkpoint()
-        self._done = min(self._done + 1, self._total)
+        self._done = min(self._done + self._each, self._total)
         self.progress(self._done, self._total)
 
     def _step(self, piece: Piece) -> int:
@@ -602,15 +604,12 @@ class WindowScheduler:
         self._count()
 
     def _count(self) -> None:
-        self._total = self._done + sum(self._ticks(batch) for batch in self._queue)
+        self._total = self._done + sum(self._work(batch) for batch in self._queue)
 
-    def _ticks(self, batch: Batch) -> int:
-        """How many ticks a batch takes."""
-        pieces = batch.pieces
-        passes = -(-pieces[0].size // self._step(pieces[0])) if len(pieces) == 1 else 1
-        rows = sum(piece.rows for piece in pieces)
-        tiles = tile_count(self.model.head, rows, len(self.orders), self.profile, self.tiling)
-        return passes * len(self._passes.layers) + tiles
+    def _work(self, batch: Batch) -> int:
+        """How many multiplications a batch takes, but for attention."""
+        layers, head = self._passes.weights, self.model.head.weight.numel()
+        return sum(piece.size * layers + piece.rows * head for piece in batch.pieces)
 
     def _attempt(self, batch: Batch) -> bool:
         """Feed a batch; False where memory was short."""
@@ -643,13 +642,18 @@ class WindowScheduler:
 
     def _feed(self, batch: Batch) -> None:
         """Feed a batch; what is looked at may end its document half-way."""
-        for found in self._passes.feed(batch, self._step(batch.pieces[0])):
+        pieces, step = batch.pieces, self._step(batch.pieces[0])
+        passes = -(-pieces[0].size // step) if len(pieces) == 1 else 1
+        layers = sum(piece.size for piece in pieces) * self._passes.weights
+        self._each = each = layers // (passes * max(1, len(self._passes.layers)))
+        for found in self._passes.feed(batch, step):
             if found:
                 self._sum_up(found)
+                self._each = each
             for text, first, hidden in found:
                 if text.document.show(text, first, len(hidden)):
                     self._leave(text.document)
-            if all(piece.text.document.over for piece in batch.pieces):
+            if all(piece.text.document.over for piece in pieces):
                 return
 
     def _leave(self, document: PlannedDocument) -> None:
@@ -666,6 +670,10 @@ class WindowScheduler:
         hidden = torch.cat([one.hidden for one in found])
         aims = np.concatenate([f.text.reading.ids[f.first :][: len(f.hidden)] for f in found])
         targets = torch.from_numpy(aims).to(hidden.device)
+        tiles = tile_count(
+            self.model.head, len(hidden), len(self.orders), self.profile, self.tiling
+        )
+        self._each = len(hidden) * self.model.head.weight.numel() // tiles
         sums = row_sums(
             self.model.head, hidden, targets, self.orders, self.profile, self.tiling, self._tick
         )

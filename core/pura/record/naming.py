@@ -447,12 +447,13 @@ def place_words(passage: Passage, language: str, leaf: str = "page") -> str:
     return words + _fill(kind, language, **values)
 
 
-def limits_words(passage: Passage, language: str) -> str:
+def limits_words(passage: Passage, language: str, *, level: bool = True) -> str:
     """Return the intervals in which a passage begins and ends; "" where the record has none.
 
     Args:
         passage: The passage.
         language: ``en`` or ``de``.
+        level: Say that they hold 95 %; a report's note says it of all.
     """
     if passage.limits is None:
         return ""
@@ -463,7 +464,9 @@ def limits_words(passage: Passage, language: str) -> str:
         else _fill(f"mark.{edge}", language, a=low, b=high)
         for edge, low, high in (("begins", a + 1, b + 1), ("ends", c, d))
     )
-    parts = [f"{begins}, {ends} ({_fill('mark.intervals', language)})"]
+    parts = [f"{begins}, {ends}"]
+    if level:
+        parts[0] += f" ({_fill('mark.intervals', language)})"
     if passage.start_uncounted:
         parts.append(_fill("mark.uncounted-before", language))
     if passage.end_uncounted:

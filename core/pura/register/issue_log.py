@@ -233,6 +233,7 @@ def import_log(
     path: Path,
     profile: Profile,
     *,
+    problems: Problems | None = None,
     checkpoint: Callable[[], None] | None = None,
     progress: Callable[[int, int], None] = not_counted,
 ) -> int:
@@ -245,6 +246,7 @@ def import_log(
         register: An open register.
         path: A log, or a folder of them.
         profile: Says how many bits a payload has.
+        problems: Collects what is wrong; says whether the other rows are added all the same.
         checkpoint: Called every thousand rows; may raise :class:`~pura.base.errors.Cancelled`.
         progress: Told then how many bytes are read, of how many.
 
@@ -255,7 +257,7 @@ def import_log(
         RegisterError: A file cannot be read or is damaged; rows do not fit, or contradict the
             register or each other. Rows are counted through all files, in the order of names.
     """
-    problems = Problems()
+    problems = problems or Problems()
     files = sorted(path.glob(f"*{SUFFIX}")) if path.is_dir() else [path]
     try:
         total = sum(file.stat().st_size for file in files)

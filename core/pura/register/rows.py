@@ -59,34 +59,51 @@ class RegisterEntry:
 
 
 class Problems:
-    """Collects what is wrong with the rows of an import, in words."""
+    """Collects what is wrong with the rows of an import, in words.
 
-    def __init__(self, shown: int = 10, kept: int = 1000) -> None:
+    Args:
+        shown: So many rows are named in an error.
+        kept: So many are kept.
+        others: The rows that nothing is wrong with are added; else none are.
+
+    Attributes:
+        total: How many things are wrong.
+        left_out: How many rows were left out, those of a payload with several recipients all.
+    """
+
+    def __init__(self, shown: int = 10, kept: int = 1000, *, others: bool = False) -> None:
         self._shown, self._kept = shown, kept
         self._rows: list[Phrase] = []
-        self._total = 0
+        self.others, self.total, self.left_out = others, 0, 0
+
+    @property
+    def rows(self) -> tuple[Phrase, ...]:
+        """The rows with their reasons."""
+        return tuple(self._rows)
 
     def add(self, row: int, what: Phrase) -> None:
         """Note one bad row."""
-        self._total += 1
+        self.total += 1
         if len(self._rows) < self._kept:
             self._rows.append(phrase("register.row", row=row, what=what))
 
-    def raise_if_any(self) -> None:
-        """Refuse the import if a row is bad.
+    def raise_if_any(self, good: int) -> None:
+        """Refuse the import if a row is bad, unless the others are wanted.
+
+        Args:
+            good: With how many rows nothing is wrong.
 
         Raises:
             RegisterError: Its words name the first ten rows with their reasons; its value ``every``
                 has the first thousand.
         """
-        if not self._total:
+        if self.others or not self.total:
             return
-        every = tuple(self._rows)
-        rows = every[: self._shown]
-        if left := self._total - len(rows):
+        rows = self.rows[: self._shown]
+        if left := self.total - len(rows):
             rows += (phrase("register.more", count=left),)
-        more: dict[str, Any] = {"every": every}  # beyond what the words say
-        raise RegisterError("register.rows", total=self._total, rows=rows, **more)
+        more: dict[str, Any] = {"every": self.rows}  # beyond what the words say
+        raise RegisterError("register.rows", total=self.total, rows=rows, good=good, **more)
 
 
 def blob_of(payload: Payload) -> bytes:

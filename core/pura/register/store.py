@@ -94,6 +94,13 @@ U8 = npt.NDArray[np.uint8]
 F64 = npt.NDArray[np.float64]
 
 
+_CONTESTED: Final = (
+    "(payload, bits) IN (SELECT payload, bits FROM incoming GROUP BY 1, 2 HAVING count(*) > 1)"
+    " OR (payload, bits) IN (SELECT payload, bits FROM entries)"
+)
+"""Rows of a payload that has an entry, or several rows: nobody knows whose it is."""
+
+
 class Register(Handle):
     """An open register; close it, or use it in a ``with`` statement. One thread at a time.
 
@@ -179,11 +186,12 @@ class Register(Handle):
         return entry
 
     def add_many(self, rows: Iterable[tuple[int, Issue]], problems: Problems | None = None) -> int:
-        """Add many issued payloads, all or none.
+        """Add many issued payloads, all or none, or those that nothing is wrong with.
 
         Args:
             rows: Row numbers of the caller's table, for messages, and what was issued.
-            problems: What the caller found wrong while the rows were read; asked at the end.
+            problems: What the caller found wrong while the rows were read; asked at the end. It
+                says whether the others are added all the same.
 
         Returns:
             How many were added.
@@ -198,8 +206,17 @@ class Register(Handle):
                 " who TEXT, issued TEXT, model TEXT, manifest TEXT)"
             )
             digest = self._stage(rows)
+            unread = problems.total
             self._find_duplicates(problems)
-            problems.raise_if_any()
+            count, bad = "SELECT count(*) FROM incoming", f"FROM incoming WHERE {_CONTESTED}"
+            staged, contested = (
+                self._db.execute(query).fetchone()[0] for query in (count, f"SELECT count(*) {bad}")
+            )
+            problems.raise_if_any(staged - contested)
+            problems.left_out = unread + contested
+            if contested:
+                digest -= sum(digest_of(row[1:]) for row in self._db.execute(f"SELECT * {bad}"))
+                self._db.execute(f"DELETE {bad}")
             added = self._db.execute(
                 f"INSERT INTO entries ({_COLUMNS}) SELECT {_COLUMNS} FROM incoming ORDER BY row"  # noqa: S608
             ).rowcount
@@ -584,6 +601,7 @@ def import_csv(
     path: Path,
     profile: Profile,
     *,
+    problems: Problems | None = None,
     checkpoint: Callable[[], None] | None = None,
     progress: Callable[[int, int], None] = not_counted,
 ) -> int:
@@ -593,6 +611,7 @@ def import_csv(
         register: An open register.
         path: The CSV file.
         profile: Says how many bits a payload has, and which fields.
+        problems: Collects what is wrong; says whether the other rows are added all the same.
         checkpoint: Called every thousand rows; may raise :class:`~pura.base.errors.Cancelled`.
         progress: Told then how many bytes are read, of how many.
 
@@ -603,7 +622,7 @@ def import_csv(
         RegisterError: The file is not such a table, or rows are duplicates, out of range or
             damaged; they are named as a spreadsheet counts them.
     """
-    problems = Problems()
+    problems = problems or Problems()
     try:
         with open_regular(path) as file:
             start = file.read(2)

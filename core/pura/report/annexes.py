@@ -88,6 +88,12 @@ def public_pages(
     return tuple(pages if audit.text is not None else () for audit, pages in pairs)
 
 
+def lacks_pages(audit: Audit, pages: Sequence[PagePicture]) -> bool:
+    """Whether a text that is shown has passages on pages, and no picture of them."""
+    printed = audit.input.format == "pdf" and audit.text is not None
+    return printed and bool(audit.finding.passages) and not pages
+
+
 def _hidden_ids(audit: Audit, shown: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
     ids = audit.tokens.ids.copy()
     hidden = np.concatenate(([0], np.cumsum(~shown)))
@@ -209,7 +215,10 @@ def annexes(
         mode = request.text if request.text != OMITTED else FULL
         blocks.append(note(labels("annex.text.plain" if plain else f"annex.text.{mode}")))
         blocks.append(Block(kind="text", runs=_runs(audit, shaded=shaded)))
-        for number, png in itertools.chain(*request.pages[place - 1 : place]):
+        pages = [*itertools.chain(*request.pages[place - 1 : place])]
+        if request.text == FULL and lacks_pages(audit, pages):
+            blocks.append(note(labels("annex.no-pages")))
+        for number, png in pages:
             alt = labels("alt.page", n=number, name=printable(audit.input.name))
             words = labels("annex.page", n=number)
             blocks.append(Block(kind="figure", svg=page_picture(png), text=words, alt=alt))

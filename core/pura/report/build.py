@@ -201,7 +201,7 @@ def _page_one(audit: Audit, request: ReportRequest, labels: Labels) -> tuple[Blo
         else:
             rows = [(str(mark.number), words, _place(mark, audit, labels)) for mark, words in named]
             head = (labels("mark.number"), labels(one), labels("passages.where"))
-            blocks.append(table(head, rows, ("left", "left", "left"), (0.06, 0.5, 0.45)))
+            blocks.append(table(head, rows, ("left", "left", "left"), (0.05, 0.46, 0.49)))
     blocks += [note(one.text) for one in _paragraphs(found.qualifications, language)]
     limits = map(printable, rendered(found.cautions, language))
     blocks += [heading(labels("page1.limits")), bullets([*limits, labels("limits.decision")])]

@@ -202,8 +202,9 @@ def _legend(svg: _Svg, x: float, y: float, labels: Labels) -> None:
 def course_chart(audit: Audit, labels: Labels) -> str:
     """Draw how the evidence adds up along the text, the threshold and the passages."""
     values = course(audit)
-    svg = _Svg(WIDTH, 152)
-    left, right, top, bottom = 30, WIDTH, 8, 120
+    svg = _Svg(WIDTH, 132)
+    left, right, top, bottom = 30, WIDTH, 8, 106
+    below = bottom + 9  # passages stand below the curve, clear of the threshold
     found = threshold(audit)
     low, high = min(float(values.min()), 0.0), max(float(values.max()), found + 1)
     size = max(values.size - 1, 1)
@@ -220,21 +221,20 @@ def course_chart(audit: Audit, labels: Labels) -> str:
         svg.text(0, y(value) + 3, words, anchor="start", size=8)
     for token in _ticks(0, size):
         words, last = numerals.count(round(token), labels.language), token > 0.97 * size
-        svg.text(x(token), bottom + 12, words, size=8, anchor="end" if last else "middle")
+        svg.text(x(token), bottom + 22, words, size=8, anchor="end" if last else "middle")
     svg.line(left, y(found), right, y(found), AGAINST, 1, "4 3")
     svg.text(right, y(found) - 4, labels("figure.threshold"), anchor="end", size=8.5, ink=AGAINST)
     for mark, passage in audit.finding.passages:
         a, b = x(passage.first_token), x(passage.last_token + 1)
         ink = MARKS[mark % len(MARKS)]
-        svg.line(a, bottom - 2, b, bottom - 2, ink, 2, DASHES[mark % len(DASHES)])
-        svg.line(a, bottom - 6, a, bottom - 1, ink, 1.5)
-        svg.line(b, bottom - 6, b, bottom - 1, ink, 1.5)
+        svg.line(a, below, b, below, ink, 2, DASHES[mark % len(DASHES)])
+        svg.line(a, below - 4, a, below + 1, ink, 1.5)
+        svg.line(b, below - 4, b, below + 1, ink, 1.5)
         if len(audit.finding.marks) > 1:
-            svg.text((a + b) / 2, bottom - 6, str(mark + 1), size=8.5, ink=ink, weight=600)
+            svg.text((a + b) / 2, below - 3, str(mark + 1), size=8.5, ink=ink, weight=600)
     picked = np.unique(np.linspace(0, values.size - 1, min(values.size, 700)).astype(int))
     points = " ".join(f"{x(t):.1f},{y(float(values[t])):.1f}" for t in picked.tolist())
     svg.add(f'<polyline points="{points}" fill="none" stroke="{FOR}" stroke-width="1.6"/>')
-    svg.text((left + right) / 2, bottom + 26, labels("figure.tokens"), size=8.5)
     return svg.done()
 
 

@@ -277,7 +277,7 @@ def _passages(audit: Audit, labels: Labels) -> list[Block]:
     for mark, p in audit.finding.passages:
         place = printable(audit.finding.place(p, labels.language))
         tokens = labels("from-to", a=p.first_token + 1, b=p.last_token + 1)
-        limits = limits_words(p, labels.language)
+        limits = limits_words(p, labels.language, level=False)
         words = f"{place}, {tokens}; {limits}" if limits else f"{place}, {tokens}"
         places.setdefault(mark + 1, []).append(words)
     if not places:
@@ -312,7 +312,7 @@ def _marks(audit: Audit, places: Mapping[int, Sequence[str]], labels: Labels) ->
         )
     head = ("mark.number", "payload", "passages.where", "mark.share", "mark.repaired", "summary.lr")
     sides = ("left", "left", "left", "right", "right", "right")
-    return table([*map(labels, head)], rows, sides, (0.06, 0.2, 0.37, 0.07, 0.12, 0.19))
+    return table([*map(labels, head)], rows, sides, (0.05, 0.16, 0.48, 0.07, 0.11, 0.13))
 
 
 def _bits(audit: Audit, labels: Labels) -> list[Block]:

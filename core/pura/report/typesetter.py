@@ -55,7 +55,7 @@ def apart(heartbeat: Callable[[], None]) -> Typeset:
 def _typeset(data: bytes, heartbeat: Callable[[], None]) -> bytes:
     for _ in range(_TRIES):  # one that was killed, for memory say, has another try
         try:
-            child = start_child(__name__)
+            child = start_child(__name__, own=True)
         except OSError as error:
             raise ReportError("reader.start", why=error.errno or 0) from None
         ending = converse(child, data, seconds=SECONDS, most=MOST_BYTES, heartbeat=heartbeat)

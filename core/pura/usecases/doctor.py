@@ -25,7 +25,13 @@ from pura.base.errors import InputError, PuraError
 from pura.base.files import exposed
 from pura.base.json_text import read_json
 from pura.base.paths import build_hash, resource
-from pura.base.process import NOT_SHUT_STATUS, converse, start_child, stays_out_of_swap
+from pura.base.process import (
+    NOT_SHUT_STATUS,
+    confines_children,
+    converse,
+    start_child,
+    stays_out_of_swap,
+)
 from pura.caselog import list_cases
 from pura.decode.exact import decide
 from pura.decode.likelihood import Intervals, default_model
@@ -85,12 +91,12 @@ def check_sandbox() -> SandboxResult | None:
     Returns:
         What came of it; None where the system has no sandbox that could be tried (not Linux).
     """
-    if sys.platform != "linux":
+    if not confines_children():
         return None
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "mine").write_bytes(b"x")
         request = json.dumps({"folder": folder}).encode() + b"\n"
-        ending = converse(start_child(_WAYS_OUT), request, seconds=60, most=1 << 16)
+        ending = converse(start_child(_WAYS_OUT, own=True), request, seconds=60, most=1 << 16)
     if ending.status == NOT_SHUT_STATUS:
         return SandboxResult(problem=InputError("reader.cage"))
     try:

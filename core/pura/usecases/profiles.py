@@ -17,7 +17,7 @@ from pura.keys import KeyRef
 from pura.keys.sealed import seal_secret
 from pura.model.folder import InstalledModel
 from pura.register.issue_log import import_log, is_log
-from pura.register.rows import Issue, RegisterEntry
+from pura.register.rows import Issue, Problems, RegisterEntry
 from pura.register.store import Register, export_csv, import_csv
 from pura.scheme import Payload, Profile, parse_layout
 from pura.scheme.fields import Field
@@ -312,6 +312,7 @@ def import_register(
     *,
     path: Path,
     profile: Profile,
+    problems: Problems | None = None,
     progress: Progress = no_progress,
     checkpoint: Checkpoint = never_cancelled,
 ) -> tuple[int, int, str]:
@@ -321,6 +322,7 @@ def import_register(
         environment: Whose.
         path: CSV: payload or fields, who, when, model; or a log, or a folder of logs.
         profile: Whose payloads they are.
+        problems: Collects what is wrong; says whether the other rows are added all the same.
         progress: Told how much of the files is read.
         checkpoint: Called often; may raise.
 
@@ -334,7 +336,9 @@ def import_register(
     with Register(environment.paths.register, create=True) as register:
         with naming(path.name):
             told = counted(progress, "import")
-            added = read(register, path, profile, checkpoint=checkpoint, progress=told)
+            added = read(
+                register, path, profile, problems=problems, checkpoint=checkpoint, progress=told
+            )
         return added, len(register), register.version()
 
 

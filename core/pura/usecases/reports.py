@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -21,6 +21,7 @@ from pura.caselog import Case, CaseItem, CaseLog
 from pura.caselog.cases import read_case
 from pura.caselog.reports import confirmations, note_report, note_signed, request_of_case
 from pura.documents.pages import Pages, examined_bytes
+from pura.documents.reading import read_bytes_of
 from pura.keys import Secret
 from pura.record.audit import Audit
 from pura.report import typesetter
@@ -223,6 +224,29 @@ def original_pages(
             return page_pictures(audit, pages, checkpoint)
         except InputError:  # the text stands in the report all the same
             return ()
+
+
+def files_examined(audits: Sequence[Audit], files: Iterable[Path]) -> dict[str, Path]:
+    """Tell by their digests which files were examined; a record holds no file.
+
+    Args:
+        audits: What was found.
+        files: Files that are said to be the originals.
+
+    Returns:
+        The file of each SHA-256, hex; for :func:`original_pages`.
+
+    Raises:
+        InputError: One cannot be read, or is the original of none of them.
+    """
+    known = {audit.input.sha256 for audit in audits}
+    found: dict[str, Path] = {}
+    for path in files:
+        digest = hashlib.sha256(read_bytes_of(path)).hexdigest()
+        if digest not in known:
+            raise InputError("report.original", name=path.name, code="report-original")
+        found[digest] = path
+    return found
 
 
 def with_logo(request: ReportRequest, logo: Path | None) -> ReportRequest:

@@ -1089,6 +1089,10 @@
         <translation>Tasten</translation>
     </message>
     <message>
+        <source>Sort (in a table of texts or payloads)</source>
+        <translation>Sortieren (in einer Tabelle von Texten oder Nutzlasten)</translation>
+    </message>
+    <message>
         <source>Keyboard shortcuts</source>
         <translation>Tastenkürzel</translation>
     </message>
@@ -1303,6 +1307,10 @@
     <message>
         <source>Full wording</source>
         <translation>Voller Wortlaut</translation>
+    </message>
+    <message>
+        <source>Sort the table</source>
+        <translation>Tabelle sortieren</translation>
     </message>
     <message>
         <source>Copy table</source>
@@ -4137,6 +4145,10 @@
         <translation>Vom Programm gewählt</translation>
     </message>
     <message>
+        <source>The format leaves no choice of an encoding.</source>
+        <translation>Das Format lässt bei der Kodierung keine Wahl.</translation>
+    </message>
+    <message>
         <source>Read as {encoding:text} ({source:text}).</source>
         <translation>Gelesen als {encoding:text} ({source:text}).</translation>
     </message>
@@ -4271,8 +4283,16 @@
         <translation>»{file:text}« wird importiert</translation>
     </message>
     <message>
+        <source>{n:plural(One row was|{n:count} rows were)} left out.</source>
+        <translation>{n:plural(Eine Zeile wurde|{n:count} Zeilen wurden)} weggelassen.</translation>
+    </message>
+    <message>
         <source>Import stopped; nothing was added.</source>
         <translation>Import angehalten; nichts wurde aufgenommen.</translation>
+    </message>
+    <message>
+        <source>Import the other {n:plural(row|{n:count} rows)}</source>
+        <translation>Die {n:plural(andere Zeile|{n:count} anderen Zeilen)} importieren</translation>
     </message>
     <message>
         <source>Nothing was added: rows contradict each other.</source>
@@ -4291,8 +4311,8 @@
         <translation>Was nicht stimmt</translation>
     </message>
     <message>
-        <source>Nothing was added. A payload points to one recipient: where two rows name different ones, ask whoever issued them, mend the file and import it again.</source>
-        <translation>Nichts wurde aufgenommen. Eine Nutzlast verweist auf einen Empfänger: Wo zwei Zeilen verschiedene nennen, fragen Sie, wer sie ausgegeben hat, berichtigen Sie die Datei und importieren Sie sie noch einmal.</translation>
+        <source>Nothing was added. A payload points to one recipient: where two rows name different ones, ask whoever issued them, mend the file and import it again. The others can be imported now: all rows of a payload in question stay out.</source>
+        <translation>Es wurde nichts aufgenommen. Eine Nutzlast zeigt auf einen Empfänger: Wo zwei Zeilen verschiedene nennen, fragen Sie, wer sie ausgegeben hat, berichtigen Sie die Datei und importieren Sie sie erneut. Die anderen lassen sich jetzt importieren: Alle Zeilen einer strittigen Nutzlast bleiben draußen.</translation>
     </message>
     <message>
         <source>Export the register</source>
@@ -4618,6 +4638,14 @@
         <translation>aus dem Fall</translation>
     </message>
     <message>
+        <source>Pages with passages are not shown: the file is not at hand.</source>
+        <translation>Seiten mit Passagen werden nicht gezeigt: Die Datei liegt nicht vor.</translation>
+    </message>
+    <message>
+        <source>Pages with passages are shown as pictures.</source>
+        <translation>Seiten mit Passagen werden als Bilder gezeigt.</translation>
+    </message>
+    <message>
         <source>none</source>
         <translation>fehlt</translation>
     </message>
@@ -4806,6 +4834,14 @@
         <translation>Beim Speichern wird nach der Passphrase des Anhangs gefragt.</translation>
     </message>
     <message>
+        <source>The file that was examined</source>
+        <translation>Die untersuchte Datei</translation>
+    </message>
+    <message>
+        <source>PDF (*.pdf)</source>
+        <translation>PDF (*.pdf)</translation>
+    </message>
+    <message>
         <source>Reports (*.pdf)</source>
         <translation>Berichte (*.pdf)</translation>
     </message>
@@ -4832,6 +4868,14 @@
     <message>
         <source>nothing of the text</source>
         <translation>nichts vom Text</translation>
+    </message>
+    <message>
+        <source>Original file …</source>
+        <translation>Originaldatei …</translation>
+    </message>
+    <message>
+        <source>A case keeps the text, not the file: give the PDF for its pages</source>
+        <translation>Ein Fall bewahrt den Text auf, nicht die Datei: Geben Sie für die Seiten das PDF an</translation>
     </message>
     <message>
         <source>The text and its tokens are in the report and its record.</source>
@@ -4917,16 +4961,20 @@
         <translation>Anhalten</translation>
     </message>
     <message>
-        <source>The PDF is taken apart without access to files or network. Each check has its own result; no single tick stands for all of them.</source>
-        <translation>Das PDF wird ohne Zugriff auf Dateien oder Netz zerlegt. Jeder Prüfschritt hat sein eigenes Ergebnis; kein einzelnes Häkchen steht für alle.</translation>
-    </message>
-    <message>
         <source>or drop a PDF on this window</source>
         <translation>oder ein PDF auf dieses Fenster ziehen</translation>
     </message>
     <message>
         <source>None: who signed is shown, but not held against anything.</source>
         <translation>Keines: Wer signiert hat, wird gezeigt, aber mit nichts verglichen.</translation>
+    </message>
+    <message>
+        <source>The PDF is taken apart without access to files or network.</source>
+        <translation>Das PDF wird ohne Zugriff auf Dateien oder Netz zerlegt.</translation>
+    </message>
+    <message>
+        <source>Each check has its own result; no single tick stands for all of them.</source>
+        <translation>Jeder Prüfschritt hat sein eigenes Ergebnis; kein einzelnes Häkchen steht für alle.</translation>
     </message>
     <message>
         <source>Checking …</source>
@@ -6157,8 +6205,20 @@ Anteil {share:text}</translation>
         <translation>Endgültig</translation>
     </message>
     <message>
+        <source>Save it to a case</source>
+        <translation>In einem Fall sichern</translation>
+    </message>
+    <message>
+        <source>Ask a second person</source>
+        <translation>Zweite Person fragen</translation>
+    </message>
+    <message>
+        <source>Make the report</source>
+        <translation>Bericht erstellen</translation>
+    </message>
+    <message>
         <source>Sign the final report</source>
-        <translation>Den endgültigen Bericht signieren</translation>
+        <translation>Bericht signieren</translation>
     </message>
     <message>
         <source>It has to be saved first.</source>
@@ -6203,18 +6263,6 @@ Anteil {share:text}</translation>
     <message>
         <source>Sign</source>
         <translation>Signieren</translation>
-    </message>
-    <message>
-        <source>Save the finding to a case</source>
-        <translation>Den Befund in einem Fall sichern</translation>
-    </message>
-    <message>
-        <source>Let a second person look at the finding</source>
-        <translation>Eine zweite Person den Befund prüfen lassen</translation>
-    </message>
-    <message>
-        <source>Make a report of the finding</source>
-        <translation>Einen Bericht über den Befund machen</translation>
     </message>
 </context>
 <context>
@@ -6476,7 +6524,7 @@ Anteil {share:text}</translation>
     </message>
     <message>
         <source>SIRA: telling words are written anew</source>
-        <translation>SIRA: verräterische Wörter werden neu geschrieben</translation>
+        <translation>SIRA: verräterische Wörter neu geschrieben</translation>
     </message>
     <message>
         <source>RLCracker: the best of several rewrites</source>
@@ -6552,6 +6600,10 @@ Anteil {share:text}</translation>
     <message>
         <source>Not shaded, since nothing was found.</source>
         <translation>Nicht schattiert, da nichts gefunden wurde.</translation>
+    </message>
+    <message>
+        <source>A PDF is shown as it was printed; this file as its text.</source>
+        <translation>Ein PDF wird gezeigt, wie es gedruckt ist; diese Datei als Text.</translation>
     </message>
     <message>
         <source>Hide shading</source>
@@ -6652,6 +6704,29 @@ Anteil {share:text}</translation>
     <message>
         <source>mark {n:text}</source>
         <translation>Markierung {n:text}</translation>
+    </message>
+</context>
+<context>
+    <name>Unconfined</name>
+    <message>
+        <source>Files from others</source>
+        <translation>Dateien anderer</translation>
+    </message>
+    <message>
+        <source>Read files that are no plain text on this computer?</source>
+        <translation>Dateien, die kein reiner Text sind, auf diesem Rechner lesen?</translation>
+    </message>
+    <message>
+        <source>They are read in a process of their own, which this system does not confine: code hidden in one would run with your rights. Read files from strangers on Linux, or convert them to plain text on another computer.</source>
+        <translation>Sie werden in einem eigenen Prozess gelesen, den dieses System nicht einschränkt: Darin versteckter Code liefe mit Ihren Rechten. Lesen Sie Dateien Fremder unter Linux, oder wandeln Sie sie auf einem anderen Rechner in reinen Text um.</translation>
+    </message>
+    <message>
+        <source>Read them</source>
+        <translation>Lesen</translation>
+    </message>
+    <message>
+        <source>Do not read them</source>
+        <translation>Nicht lesen</translation>
     </message>
 </context>
 <context>

@@ -46,3 +46,18 @@ def test_another_thread_asks_for_it(app, qtbot):
     asking = in_a_thread(collector.collect)
     qtbot.waitUntil(lambda: not asking.is_alive())
     assert freed == ["MainThread"]
+
+
+def test_it_rests_while_the_limit_is_none(app, qtbot, monkeypatch):
+    limits = gc.get_threshold()
+    collected: list[int] = []
+    monkeypatch.setattr(gc, "get_count", lambda: (0, 0, 99))
+    monkeypatch.setattr(gc, "collect", collected.append)
+    gc.set_threshold(0)
+    try:
+        the_collector()
+        qtbot.wait(1500)
+        assert collected == []
+    finally:
+        gc.set_threshold(*limits)
+    qtbot.waitUntil(lambda: bool(collected))

@@ -11,15 +11,18 @@ from typing import Any
 import pikepdf
 import pypdfium2
 import pytest
+import typst
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMessageBox
-from tests.app.records import issued
+from tests.app.records import issued, make_audit
+from tests.core.programs import for_owner_alone
 
+from pura.documents import read_document
 from pura.record import json_io
 from pura.record.audit import Audit
 from pura.report import typesetter
 from pura.report.blocks import page_count, typeset
-from pura.report.request import MAX_LOGO, ItemNotes, ReportRequest
+from pura.report.request import EXCERPT, MAX_LOGO, ItemNotes, ReportRequest
 from pura.usecases.reports import Built
 from pura_audit.platform.settings import SettingsFile
 from pura_audit.reports import dialog as report_dialog
@@ -409,7 +412,7 @@ def test_names_go_into_an_annex_of_their_own(opened, named, qtbot, tmp_path):
     saved(dialog, tmp_path / "r.pdf", qtbot)
     annex = tmp_path / "r-sealed.pdf"
     assert "Jane Roe" in words_of(annex)
-    assert annex.stat().st_mode & 0o077 == 0
+    assert for_owner_alone(annex)
     assert "Jane Roe" not in words_of(tmp_path / "r.pdf")
     assert b"Jane Roe" not in record_of(tmp_path / "r.pdf")
     assert "“r-sealed.pdf”" in dialog.line.words.text()
@@ -432,7 +435,7 @@ def test_the_annex_opens_with_its_passphrase_only(opened, named, qtbot, tmp_path
     assert "Jane Roe" in words_of(plain)
     printed = words_of(tmp_path / "r.pdf").replace(" ", "").replace("\u200b", "")
     assert hashlib.sha256(plain).hexdigest() in printed
-    assert annex.stat().st_mode & 0o077 == 0
+    assert for_owner_alone(annex)
 
 
 def test_of_the_organisation_much_is_remembered_and_of_the_case_nothing(
@@ -544,3 +547,26 @@ def test_each_of_several_texts_is_blacked_out_for_itself(opened, audit, second, 
     assert dialog.form.request().redactions == ((0, 3),)
     group.mode.setCurrentIndex(group.mode.findData("full"))
     assert dialog.form.request().redactions == ()
+
+
+def test_pages_of_a_saved_finding_are_shown_once_its_file_is_given(
+    opened, tbcc, sample_key, tmp_path, qtbot
+):
+    letter, other = tmp_path / "letter.pdf", tmp_path / "other.pdf"
+    letter.write_bytes(typst.compile(("The officer read the whole letter. " * 40).encode()))
+    other.write_bytes(b"%PDF-")
+    document = read_document(letter).chosen[0]
+    made = make_audit(document.text, tbcc, sample_key)
+    printed = replace(made.input, name="letter.pdf", format="pdf", sha256=document.sha256)
+    dialog = opened(replace(made, input=printed))
+    group = dialog.form.text
+    assert "not shown" in group.pages.text()
+    assert "pages are not shown" in words_of(dialog.preview.built.report.pdf)
+    dialog.take_originals([other])
+    qtbot.waitUntil(lambda: "original of no finding" in group.pages.text())
+    dialog.take_originals([letter])
+    qtbot.waitUntil(lambda: "are shown" in group.pages.text())
+    assert "Page 1 of the original" in words_of(dialog.preview.built.report.pdf)
+    mode = group.mode
+    mode.setCurrentIndex(mode.findData(EXCERPT))
+    assert group.original.isHidden()

@@ -1,6 +1,7 @@
 """What a person does with the window, from dropping a file to closing it."""
 
 import json
+import sys
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -34,6 +35,7 @@ from pura_audit.session.audits import excerpt_of
 from pura_audit.session.choices import ProfileChoice
 from pura_audit.session.queue_model import Item, ItemState, verdict_words
 from pura_audit.stores.key_forms import KeyForm, PassphraseDialog
+from pura_audit.widgets import form_dialog
 from pura_audit.workbench import setup
 from pura_audit.workbench.answer import grouped
 from pura_audit.workbench.setup import BundleDialog, SetupDialog
@@ -510,6 +512,32 @@ def test_no_button_of_the_first_page_moves_while_a_model_is_installed(window, qt
     assert places() == before
 
 
+def test_a_ring_at_the_start_waits_for_the_keyboard(window, qtbot, engine):
+    view = window.empty
+    engine.empty = True
+    window.session.chosen.look_around()
+    qtbot.waitUntil(view.setup.isVisible)
+    assert window.focusWidget() is view
+    qtbot.keyClick(view, Qt.Key.Key_Tab)
+    assert window.focusWidget() is view.open
+    view.setup.bundle.setFocus()
+    window.setAttribute(Qt.WidgetAttribute.WA_KeyboardFocusChange)  # as Tab does
+    view.setup.show_when(False)  # all is there: the keyboard goes on from the first button
+    assert window.focusWidget() is view.open
+
+
+def test_the_ways_to_begin_are_all_seen_in_a_low_window(window, qtbot, engine):
+    engine.empty = True
+    window.session.chosen.look_around()
+    qtbot.waitUntil(window.empty.setup.isVisible)
+    for low in (True, False):
+        window.resize(1024, 640 if low else 900)
+        QApplication.processEvents()
+        area = window.empty.scroll_area.viewport()
+        own = window.empty.setup.bar
+        assert own.mapTo(area, QPoint(0, own.height())).y() < area.height(), low
+
+
 def test_a_set_up_of_ones_own_is_one_form_with_a_name_and_a_template(
     window, qtbot, engine, monkeypatch, tmp_path
 ):
@@ -828,3 +856,52 @@ def test_a_text_waits_until_there_is_a_set_up_and_its_page_offers_the_ways(windo
     session.chosen.choose_keys(keys)
     assert ready.heading.text() == "Ready"
     assert not ready.setup.isVisible()
+
+
+@pytest.mark.parametrize("system", ["win32", "darwin"])
+def test_where_nothing_confines_what_reads_a_person_is_asked_first(
+    window, tmp_path, monkeypatch, system
+):
+    monkeypatch.setattr(form_dialog, "_agreed", [])
+    files = {
+        "plain.txt": b"plain words",
+        "page.html": b"<p>words",
+        "printed.txt": b"%PDF-1.7",  # what it is called does not count
+    }
+    for name, data in files.items():
+        (tmp_path / name).write_bytes(data)
+
+    def dropped(*names: str) -> QMessageBox | None:
+        with monkeypatch.context() as change:
+            change.setattr(sys, "platform", system)
+            drop_files(window, *(tmp_path / name for name in names))
+        boxes = [box for box in window.findChildren(QMessageBox) if box.isVisible()]
+        return boxes[-1] if boxes else None
+
+    def press(box: QMessageBox, words: str) -> None:
+        next(b for b in box.buttons() if b.text().replace("&", "") == words).click()
+
+    assert dropped("plain.txt") is None
+    assert len(states(window)) == 1
+    for names in (("page.html",), ("plain.txt", "printed.txt")):
+        box = dropped(*names)
+        assert "does not confine" in box.informativeText()
+        assert box.defaultButton().text().replace("&", "") == "Do not read them"
+        press(box, "Do not read them")
+        assert len(states(window)) == 1
+    press(dropped("page.html", "printed.txt"), "Read them")
+    assert len(states(window)) == 3
+    assert dropped("page.html") is None  # once a session
+    assert len(states(window)) == 4
+
+
+def test_the_question_before_reading_is_asked_in_german(german, tmp_path, monkeypatch):
+    monkeypatch.setattr(form_dialog, "_agreed", [])
+    (tmp_path / "page.html").write_bytes(b"<p>words")
+    with monkeypatch.context() as change:
+        change.setattr(sys, "platform", "win32")
+        drop_files(german, tmp_path / "page.html")
+    [box] = [box for box in german.findChildren(QMessageBox) if box.isVisible()]
+    assert "nicht einschränkt" in box.informativeText()
+    box.escapeButton().click()
+    assert states(german) == []

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QMenu
 from tests.app.records import LAYOUT
 
 from pura.audit.options import AuditText
@@ -130,7 +131,44 @@ def test_an_engines_log_comes_in_and_conflicts_are_shown(window, view, qtbot, pa
     assert "entry 8, for “desk 7”; here it is for “somebody else”" in rows[1][1]
     with Register(paths.register, read_only=True) as register:
         assert len(register) == 1500  # all or nothing
+    assert shown.act is None  # there is no other row
     shown.close()
+
+
+def test_the_rows_without_a_conflict_come_in_when_they_are_asked_for(
+    window, view, qtbot, paths, tmp_path
+):
+    fill(paths, [issue(7)])
+    rows = [issue(7, who="somebody else"), issue(9000), issue(9000, who="a third"), issue(8)]
+    with IssueLog(tmp_path / "more") as log:
+        log.add_many([*rows, issue(9)])
+    view.import_from(tmp_path / "more")
+    qtbot.waitUntil(lambda: bool(window.findChildren(TableDialog)))
+    (shown,) = window.findChildren(TableDialog)
+    assert shown.act.text() == "Import the other 2 rows"
+    shown.act.click()
+    qtbot.waitUntil(lambda: sorted(column(view, "who")) == ["desk 7", "desk 8", "desk 9"])
+    assert window.status.words.text() == (
+        "2 entries were added to the register; it has 3 now. 3 rows were left out."
+    )
+    with Register(paths.register, read_only=True) as register:
+        register.check()
+
+
+def test_the_order_is_chosen_with_the_keyboard(window, view, qtbot, paths):
+    fill(paths, [issue(n) for n in (3, 1, 2)])
+    view.refresh()
+    qtbot.waitUntil(lambda: column(view, "customer") == ["3", "1", "2"])
+    for wanted in (["1", "2", "3"], ["3", "2", "1"]):
+        window.activateWindow()
+        view.table.setFocus()
+        qtbot.waitUntil(view.table.hasFocus)
+        qtbot.keyClick(view.table, Qt.Key.Key_F4)
+        (menu,) = (one for one in view.table.findChildren(QMenu) if one.isVisible())
+        (entry,) = (one for one in menu.actions() if one.text() == "customer")
+        menu.setActiveAction(entry)
+        qtbot.keyClick(menu, Qt.Key.Key_Return)
+        qtbot.waitUntil(lambda wanted=wanted: column(view, "customer") == wanted)
 
 
 def test_a_table_comes_in_and_an_import_is_stopped(window, view, qtbot, paths, tmp_path):

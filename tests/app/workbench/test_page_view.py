@@ -234,6 +234,20 @@ def test_a_finding_without_its_file_asks_for_it(window, letter, tbcc, sample_key
     assert "is not known here" in card.pages.problem.text()
     card.pages.use_file(letter)
     qtbot.waitUntil(lambda: drawn(card.pages), timeout=30_000)
+    assert window.session.texts.current.original == letter  # a report has the pages too
+    assert card.tabs.isTabEnabled(1)
+
+
+def test_a_format_without_pages_says_so_at_the_switch(window, tbcc, sample_key):
+    made = make_audit(WORDS, tbcc, sample_key)
+    card = window.work.text
+    for place, (name, seen) in enumerate({"docx": True, "pptx": True, "text": False}.items()):
+        facts = replace(made.input, format=name, sha256=f"{place:064}", name=f"letter.{name}")
+        window.session.texts.add_audit(replace(made, id=f"{place:032}", input=facts))
+        assert card.tabs.isVisibleTo(card) is seen, name
+        assert not card.tabs.isTabEnabled(1)
+        assert "this file as its text" in card.tabs.tabToolTip(1)
+        assert card.middle.currentIndex() == 0
 
 
 def test_a_text_that_the_file_does_not_hold_is_not_shaded(window, letter, tbcc, sample_key, qtbot):

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QApplication
 
 from pura_audit.session.queue_model import ItemState
 from pura_audit.workbench import opening
@@ -79,3 +80,33 @@ def test_a_damaged_file_says_why_and_changes_nothing(opened, tmp_path):
 def test_a_pasted_text_has_no_file_to_read_otherwise(window):
     window.session.texts.add_text("Pasted words.")
     assert opening.show_reading(window) is None
+
+
+def test_nothing_above_moves_when_the_file_has_been_looked_into(window, qtbot, tmp_path):
+    plain, broken, box = (tmp_path / name for name in ("memo.txt", "broken.pdf", "box.mbox"))
+    plain.write_text(RUSSIAN, encoding="utf-8")
+    broken.write_bytes(b"%PDF-1.7\n garbage")
+    mails = mailbox.mbox(box)
+    for words in ("First message, a few words long.", "Second message, also short."):
+        message = EmailMessage()
+        message["From"], message["Subject"] = "a@example.org", words.split()[0]
+        message.set_content(words)
+        mails.add(message)
+    mails.close()
+    for path in (plain, broken, box):
+        window.session.texts.add_paths([path])
+        qtbot.waitUntil(lambda: not window.session.texts.current.active)
+        dialog = opening.show_reading(window)
+        qtbot.addWidget(dialog)
+        QApplication.processEvents()
+        shown = (dialog.encoding, dialog.how, dialog.apply)
+
+        def places(shown: Any = shown, dialog: Any = dialog) -> list[QPoint]:
+            return [one.mapTo(dialog, QPoint()) for one in (*shown, dialog.preview)]
+
+        assert dialog.encoding.count() == 1, "the file was looked into before it was measured"
+        before = places()
+        qtbot.waitUntil(lambda d=dialog: bool(d.preview.toPlainText() or d.notes.text()))
+        QApplication.processEvents()
+        assert places() == before, path.name
+        dialog.reject()

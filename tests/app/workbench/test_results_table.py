@@ -6,13 +6,14 @@ from typing import Any
 
 from openpyxl import load_workbook
 from PySide6.QtCore import Qt, QTimer
+from PySide6.QtWidgets import QApplication
 
 from pura.batch.results import read_rows
 from pura.usecases.cases import open_saved
 from pura_audit.jobs.queue import Failure, JobContext
 from pura_audit.session.export import exported_table
 from pura_audit.session.queue_model import Item, ItemState, listed, state_words, verdict_words
-from pura_audit.session.results import BY_OUTCOME, COLUMNS, ResultRow
+from pura_audit.session.results import BY_OUTCOME, COLUMNS, ResultRow, kind_words
 from pura_audit.workbench.results_view import PAUSE_MS
 
 
@@ -219,3 +220,26 @@ def test_list_table_and_card_have_one_word_for_one_state(window, text):
         window.work.ready.show_item(item)
         said = {verdict_words(item), row.cell("outcome"), window.work.ready.heading.text()}
         assert said == {state_words(state)}
+
+
+def test_the_columns_of_words_share_the_width_until_somebody_draws_at_one(window, qtbot, audit):
+    row = Item(number=1, name="a.txt", state=ItemState.DONE, finding=listed(audit), imported=True)
+    window.session.texts.queue.insert([row])
+    view = window.results
+    table, header = view.table, view.table.horizontalHeader()
+    window.resize(1440, 900)
+    window.toggle_results()
+    qtbot.waitUntil(lambda: header.length() == table.viewport().width())
+    name, outcome = COLUMNS.index("name"), COLUMNS.index("outcome")
+    assert table.fontMetrics().horizontalAdvance(kind_words("not-measured")) < table.columnWidth(
+        outcome
+    )
+    failed = Failure(code="x", message="No text in it.", hint="")
+    row = Item(number=2, name="b.txt", state=ItemState.FAILED, failure=failed, imported=True)
+    window.session.texts.queue.insert([row])  # with it a column more
+    qtbot.waitUntil(lambda: not table.isColumnHidden(COLUMNS.index("error")))
+    qtbot.waitUntil(lambda: header.length() == table.viewport().width())
+    table.setColumnWidth(name, 333)
+    window.resize(1800, 900)
+    QApplication.processEvents()
+    assert table.columnWidth(name) == 333

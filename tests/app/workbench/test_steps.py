@@ -30,7 +30,7 @@ def dialogs(window: Any) -> list[QDialog]:
 def test_a_finding_says_what_is_next_and_why_a_step_waits(window, examined, qtbot, paths):
     answer = window.work.answer
     qtbot.waitUntil(lambda: bool(answer.next.text()))
-    assert answer.next.text() == "Let a second person look at the finding"
+    assert answer.next.text() == "Ask a second person"
     answer.steps["sign"].click()
     assert window.status.words.text() == "Sign the final report. There is none yet."
     assert dialogs(window) == []
@@ -40,7 +40,7 @@ def test_a_finding_says_what_is_next_and_why_a_step_waits(window, examined, qtbo
     window.session.cases.changed.emit()
     qtbot.waitUntil(lambda: "report" in answer.next.text())
     assert "Confirmed by Bert on" in answer.steps["review"].toolTip()
-    assert answer.next.text() == "Make a report of the finding"
+    assert answer.next.text() == "Make the report"
 
 
 def test_a_new_examination_of_the_same_bytes_is_a_version(window, examined, qtbot):

@@ -24,7 +24,7 @@ from pura.scheme import Payload, encode
 from pura_audit.platform.i18n import set_language
 from pura_audit.session.selection import course, token_facts
 from pura_audit.theme import fonts
-from pura_audit.theme.theme import mark_pen
+from pura_audit.theme.theme import Mode, mark_pen
 from pura_audit.widgets import text_layout
 from pura_audit.widgets.card import Fold
 from pura_audit.widgets.text_layout import Breaker, Lines, advances, hidden_name, safe_text, shown
@@ -505,7 +505,7 @@ def test_details_have_the_structure_of_a_first_page(shown_window, audit, qtbot):
         "What weakens or limits this",
         f"–  {limit}",
         "What to do next",
-        "Save the finding to a case",
+        "Save it to a case",
     ]
     places = [page.index(words) for words in order]
     assert places == sorted(places)
@@ -664,6 +664,33 @@ def test_the_strip_shades_passages_only_and_a_press_goes_there(window, qtbot, au
     on_top = np.searchsorted(starts, made.passages[0].start, side="right") == 1
     assert ("mark" in strip.words_at(1)) == on_top
     assert strip.words_at(strip.height() * 0.6).endswith("mark 1")
+
+
+def test_a_picture_of_the_evidence_follows_whatever_changes(shown_window, qtbot, audit):
+    window = shown_window
+    select = window.selection
+    changes = (
+        lambda: select.select_bit(3),
+        lambda: select.select_token(int(audit.steps.token[9])),
+        lambda: window.resize(1700, 1000),
+        lambda: window.set_theme(Mode.DARK),
+        lambda: select.show(replace(audit, bits=audit.bits[::-1])),
+    )
+    plots = window.evidence.bits.plot, window.evidence.course.plot
+
+    def pictures() -> list[Any]:
+        return [plot.viewport().grab().toImage() for plot in plots]
+
+    for change in changes:
+        qtbot.wait(100)
+        before = pictures()
+        change()
+        qtbot.waitUntil(lambda before=before: pictures()[0] != before[0])  # type: ignore[misc]
+        qtbot.wait(300)
+        shown = pictures()
+        for plot in plots:
+            plot._draw()  # all of it anew
+        assert pictures() == shown
 
 
 def test_the_course_shows_the_whole_or_what_is_on_screen(window, audit):

@@ -16,7 +16,7 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import serialization
 from tests.core.certificates import packed, self_signed
-from tests.core.programs import python, run
+from tests.core.programs import for_owner_alone, python, run
 
 from pura.base.errors import CaseLogError
 from pura.base.identity import load_identity
@@ -109,7 +109,7 @@ def test_an_entry_says_which_form_its_hash_is_of(log):
 
 
 def test_the_file_is_for_its_owner_alone_and_kept_append_only(filled, path):
-    assert path.stat().st_mode & 0o077 == 0
+    assert for_owner_alone(path)
     for statement in ("UPDATE entries SET at = ''", "DELETE FROM entries"):
         with pytest.raises(sqlite3.IntegrityError, match="append-only"):
             filled.db.execute(statement)

@@ -12,6 +12,7 @@ import pypdfium2
 import pytest
 from tests.core.cli import conftest
 from tests.core.cli.conftest import pura
+from tests.core.programs import for_owner_alone
 
 from pura.base.errors import InputError
 from pura.base.numerals import LANGUAGES
@@ -143,7 +144,7 @@ def test_the_first_fault_is_named_and_the_exit_code_tells(case):
 def test_a_case_travels_as_one_file(case, tmp_path, monkeypatch):
     packed = tmp_path / "thesis.puracase"
     caselog("export", "Thesis", packed, "--auditor", "Anna", "--purpose", "second opinion")
-    assert packed.stat().st_mode & 0o077 == 0
+    assert for_owner_alone(packed)
     assert pura("caselog", "export", "Thesis", packed).exit_code == 1
     monkeypatch.setenv("PURA_HOME", str(tmp_path / "elsewhere"))
     assert "Thesis" in caselog("import", packed, "--auditor", "Carla")

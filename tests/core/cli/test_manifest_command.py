@@ -40,7 +40,7 @@ def desk(tmp_path: Path) -> Path:
     (tmp_path / "words").chmod(0o600)
     (tmp_path / "house.json").write_bytes(PROFILE.to_json().encode())
     for name in ("letter.txt", "letter.md", "letter.docx"):
-        (tmp_path / name).write_text(TEXT, newline="")
+        (tmp_path / name).write_text(TEXT, encoding="utf-8", newline="")
     (tmp_path / "latin.txt").write_bytes("Café".encode("latin-1"))
     return tmp_path
 

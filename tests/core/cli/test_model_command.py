@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from tests.core.cli.conftest import pura, refusal
+from tests.core.programs import lend
 
 from pura.base.paths import user_paths
 from pura.scheme import Profile
@@ -12,9 +13,7 @@ from pura.scheme import Profile
 
 @pytest.fixture
 def installed(small_models) -> None:
-    models = user_paths().models
-    models.parent.mkdir(parents=True, exist_ok=True)
-    models.symlink_to(small_models)
+    lend(small_models, user_paths().models)
 
 
 @pytest.mark.usefixtures("installed")

@@ -1,5 +1,6 @@
 """``pura report sign`` and ``verify`` in this process."""
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -52,6 +53,22 @@ def test_the_words_are_for_people_in_both_languages(desk):
     assert "Embedded record: not as it should be" in english.output
     assert "kein Protokoll eingebettet" in german.output
     assert pura("report", "verify", desk / "r.pdf", "--language", "fr").exit_code == 2
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="plays other systems on Linux")
+def test_a_system_that_confines_no_reader_is_said_once_in_both_languages(desk, monkeypatch, run):
+    for system, language, words in (
+        ("linux", "en", None),
+        ("win32", "en", "which this system does not confine"),
+        ("darwin", "de", "den dieses System nicht einschränkt"),
+    ):
+        asked = ("report", "verify", str(desk / "r.pdf"), "--language", language)
+        with monkeypatch.context() as change:
+            change.setattr(sys, "platform", system)
+            said, quiet = run(*asked)[2], run("--quiet", *asked)[2]
+        assert said.count(words or "confine") == (words is not None), (system, said)
+        assert (words or "confine") not in quiet
 
 
 def test_nothing_is_overwritten_and_a_wrong_passphrase_writes_nothing(desk):

@@ -83,7 +83,7 @@ def test_a_record_that_does_not_agree_with_itself_makes_no_report(audit, tmp_pat
 def test_a_code_of_its_own_where_the_signer_was_not_examined(record, audit, certificate, tmp_path):
     """0 is for a signer who was examined: a stranger signs a forged report as well."""
     words, trust = tmp_path / "words", certificate.with_suffix(".pem")
-    words.write_text("Grüße 7")
+    words.write_text("Grüße 7", encoding="utf-8")
     plain, signed = tmp_path / "plain.pdf", tmp_path / "signed.pdf"
     assert pura("report", "build", record, "--pdf", plain).exit_code == 0
     sign = ("report", "sign", plain, signed, "--certificate", certificate)

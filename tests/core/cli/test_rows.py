@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 from tests.core.cli import conftest
 from tests.core.cli.conftest import refusal
-from tests.core.programs import run
+from tests.core.programs import lend, run
 
 from pura.base.errors import InputError, PuraError
 from pura.base.paths import resource, user_paths
@@ -28,9 +28,7 @@ Rows = Callable[[str], list[dict[str, Any]]]
 @pytest.fixture
 def desk(tmp_path: Path, installed_models: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A user with a key, a profile, a model, a register, a case and the result of a batch."""
-    models = user_paths().models
-    models.parent.mkdir(parents=True, exist_ok=True)
-    models.symlink_to(installed_models)
+    lend(installed_models, user_paths().models)
     monkeypatch.chdir(tmp_path)
     profile = Profile(payload_bits=36, vocab_size=50_000, code="tbcc")
     Path("house.json").write_text(profile.to_json())
@@ -75,14 +73,14 @@ def test_every_kind_of_row_satisfies_the_schema_that_it_names(rows):
     found = Path("found-payload.jsonl")
     assert not pura("register", "find", "0" * 36, "--profile", "house.json", "-o", found)
     said = [
-        Path("fitness.jsonl").read_text(),
+        Path("fitness.jsonl").read_text(encoding="utf-8"),
         audit,
         pura("doctor", "--json"),
         pura("doctor", "--duties", "--json", codes=(1,)),
         pura("model", "list", "--json"),
         pura("key", "list", "--json"),
         pura("key", "state", "--check", "--json"),
-        found.read_text(),
+        found.read_text(encoding="utf-8"),
         pura("power", "show", sealed(), "--json"),
         pura("caselog", "list", "--json"),
         pura("caselog", "show", "Thesis", "--json"),
@@ -146,11 +144,11 @@ def sealed() -> Path:
 @pytest.mark.usefixtures("desk")
 def test_rows_go_into_a_new_file(rows):
     assert pura("doctor", "-o", "rows.jsonl") == ""
-    written = rows(Path("rows.jsonl").read_text())
+    written = rows(Path("rows.jsonl").read_text(encoding="utf-8"))
     assert {row["grade"] for row in written} <= {"ok", "warning"}
     assert next(row for row in written if row["check"] == "model")["grade"] == "ok"
     assert refusal(conftest.pura("model", "list", "--output", "rows.jsonl")) == "file-exists"
-    assert rows(Path("rows.jsonl").read_text()) == written
+    assert rows(Path("rows.jsonl").read_text(encoding="utf-8")) == written
 
 
 @pytest.mark.usefixtures("desk")
@@ -218,7 +216,7 @@ def test_the_doctor_names_what_is_wrong_and_the_way_out(monkeypatch, rows, small
     # Another model under the name of the built-in one, whose digest the manifest says.
     other = paths.models / builtin_model().name
     other.mkdir()
-    record = json.loads((small_models / "small" / "pura-model.json").read_text())
+    record = json.loads((small_models / "small" / "pura-model.json").read_text(encoding="utf-8"))
     (other / "pura-model.json").write_text(json.dumps(record | {"name": other.name}))
     for name in record["files"]:
         (other / name).touch()

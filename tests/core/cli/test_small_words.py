@@ -1,10 +1,14 @@
 """Small words of the command: what it warns of, refuses, and says where there is nothing."""
 
+import io
+import sys
 from pathlib import Path
 
+import pytest
 from tests.core.cli.conftest import pura
 
 from pura.cli.generate import _warn_of_few
+from pura.cli.terminal import out, write_alike, write_row, write_text
 from pura.scheme import Profile
 
 DATA = Path(__file__).resolve().parents[2] / "data"
@@ -92,3 +96,20 @@ def test_a_missing_file_is_said_before_a_passphrase_is_asked_for(tmp_path):
     ):
         refused = pura(*words)
         assert refused.exception.key == "file.read", words
+
+
+def test_a_file_or_pipe_gets_the_same_bytes_on_windows(monkeypatch):
+    text, pipe = "Łódź → 東京\nend", io.BytesIO()
+    # As Python opens a pipe there: a code page, and two characters at each line end.
+    stream = io.TextIOWrapper(pipe, encoding="cp1252", newline="\r\n")
+    monkeypatch.setattr(sys, "stdout", stream)
+    with pytest.raises(UnicodeEncodeError):
+        write_text(text)
+    with monkeypatch.context() as there:
+        there.setattr(sys, "platform", "win32")
+        write_alike()
+    write_text(text)
+    out.print("→")
+    write_row({"text": "→"})
+    stream.flush()
+    assert pipe.getvalue() == f'{text}→\n{{"text": "→"}}\n'.encode()

@@ -77,7 +77,8 @@ def test_any_bytes_give_a_text_or_one_clear_error(data: bytes) -> None:
 
 
 def test_folders_pipes_and_missing_files_are_refused(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
+    if hasattr(os, "mkfifo"):  # elsewhere a pipe has no name in a folder
+        os.mkfifo(tmp_path / "pipe")
     for name in ("", "missing.txt", "pipe", "bad\x00name"):
         with pytest.raises(InputError):
             read_file(tmp_path / name)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import html
+import importlib.util
 import io
 import json
+import sys
 import zipfile
 from collections.abc import Callable
 from email.message import EmailMessage
@@ -35,6 +37,7 @@ from pura.documents import (
     Extraction,
     ReadOptions,
     choose,
+    formats,
     previews,
     read_data,
     tell,
@@ -658,3 +661,18 @@ def test_every_format_gives_back_what_was_written_under_each_of_its_names(name: 
         assert (found.format, [d.text for d in found.chosen]) == (name, [text])
         told = {tell(data, f"x{ending.upper()}").name for ending in FORMATS[name].endings}
         assert told == {name}
+
+
+def test_no_reader_loads_what_a_later_python_has_no_more(monkeypatch):
+    # PEP 594, and what went before it; each stands in the library of Python 3.11.
+    gone = {
+        *("aifc", "asynchat", "asyncore", "audioop", "cgi", "cgitb", "chunk", "crypt", "distutils"),
+        *("imghdr", "imp", "mailcap", "nntplib", "pipes", "smtpd", "sndhdr", "sunau", "telnetlib"),
+        *("uu", "xdrlib"),
+    }
+    monkeypatch.setattr(sys, "version_info", (3, 13, 0, "final", 0))
+    later = importlib.util.module_from_spec(formats.__spec__)
+    formats.__spec__.loader.exec_module(later)
+    assert later.FORMATS.keys() == FORMATS.keys()
+    for form in later.FORMATS.values():
+        assert not gone & {name.partition(".")[0] for name in form.preload}, form.name

@@ -164,6 +164,9 @@ def test_boxes_are_of_one_text_only() -> None:
         assert held.places(text) is not None
 
 
+unix = pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
+
+
 @pytest.fixture
 def held() -> Iterator[Pages]:
     with closing(held_of(typst.compile(LAYOUTS["plain"].encode()))) as found:
@@ -184,6 +187,7 @@ def test_the_child_that_draws_is_shut_in_and_ends(held: Pages) -> None:
         held.draw(0, 100, 100)
 
 
+@unix
 def test_a_child_whose_time_is_over_is_followed_by_another(held: Pages) -> None:
     first = held.draw(0, 300, 350)
     child = held._child
@@ -194,6 +198,7 @@ def test_a_child_whose_time_is_over_is_followed_by_another(held: Pages) -> None:
     assert held._child is not child
 
 
+@unix
 def test_whoever_waits_is_told_when_it_is_closed(held: Pages) -> None:
     held.sizes()
     child = held._child
@@ -268,9 +273,9 @@ def said(head: bytes, found: bytes = b"", lengths: tuple[int, int] | None = None
 @pytest.mark.parametrize(
     ("code", "expected"),
     [
-        ("os.abort()", "memory"),
+        pytest.param("os.abort()", "memory", marks=unix),
         ("os.kill(os.getpid(), signal.SIGSEGV)", "stopped on this file"),
-        ("os.kill(os.getpid(), signal.SIGXCPU)", "longer than 30 seconds"),
+        pytest.param("os.kill(os.getpid(), signal.SIGXCPU)", "longer than 30 seconds", marks=unix),
         ("sys.exit(77)", "cannot be set up"),
         ("time.sleep(60)", "longer than 0.5 seconds"),
         ("pass", "cannot be understood"),

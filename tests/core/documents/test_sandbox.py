@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.core.programs import ended, python, run
 
+from pura.base import process
 from pura.base.errors import InputError
 from pura.base.process import NOT_SHUT_STATUS
 from pura.documents import formats, manifests, read_data
@@ -18,6 +21,7 @@ from pura.documents.reading import read_sandboxed
 from pura.usecases.doctor import check_sandbox
 
 HTML = formats.FORMATS["html"]
+unix = pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
 linux = pytest.mark.skipif(sys.platform != "linux", reason="limits of the Linux kernel")
 
 
@@ -30,7 +34,6 @@ def sandboxed(code: str) -> str:
 IMPORT = "from pura.documents import sandbox"
 PRELUDE = """
 import socket, subprocess, os, ctypes, sys
-libc = ctypes.CDLL(None)
 def attempt(what):
     try:
         what()
@@ -61,6 +64,9 @@ def attempt(what):
     ],
 )
 def test_the_sandbox_is_shut(code: str) -> None:
+    called = code.partition("(")[0]
+    if called.startswith("os.") and not hasattr(os, called.removeprefix("os.")):
+        pytest.skip(f"{called} is not there")
     assert sandboxed(f"attempt(lambda: {code})").endswith("ForbiddenError")
 
 
@@ -150,7 +156,7 @@ def test_the_child_knows_no_torch_and_no_secrets() -> None:
 @pytest.mark.parametrize(
     ("code", "expected"),
     [
-        ("import os; os.abort()", "memory"),
+        pytest.param("import os; os.abort()", "memory", marks=unix),
         ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", "stopped on this file"),
         ("raise SystemExit(3)", "stopped on this file"),
         ("raise SystemExit(77)", "cannot be set up"),
@@ -197,6 +203,34 @@ def test_the_environment_of_the_child_holds_nothing_of_the_shell(
     monkeypatch.setattr(subprocess, "Popen", Spy)
     assert read_data(b"<p>words", name="a.html").chosen[0].text == "words"
     assert "PURA_SECRET" not in seen["env"]
+
+
+@linux  # where other systems are played
+@pytest.mark.parametrize(
+    ("system", "expected"),
+    [("linux", ["started"]), ("win32", ["said", "started"]), ("darwin", ["said", "started"])],
+)
+def test_where_nothing_confines_the_child_that_is_said_before_it_starts(
+    system: str, expected: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[str] = []
+    start, popen, here = manifests.start_child, subprocess.Popen, sys.platform
+
+    def started(*args: Any, **more: Any) -> Any:
+        done.append("started")
+        with monkeypatch.context() as back:
+            back.setattr(sys, "platform", here)
+            return popen(*args, **more)
+
+    monkeypatch.setattr(process, "unconfined", [lambda: done.append("said")])
+    monkeypatch.setattr(subprocess, "Popen", started)
+    monkeypatch.setattr(sys, "platform", system)
+    assert read_data(b"plain words", name="a.txt").chosen[0].text == "plain words"
+    assert done == []  # plain text needs no child
+    assert read_data(b"<p>words", name="a.html").chosen[0].text == "words"
+    assert done == expected
+    start("code", own=True).communicate(b"")  # what it reads is our own
+    assert done == [*expected, "started"]
 
 
 def test_errors_never_quote_the_text() -> None:

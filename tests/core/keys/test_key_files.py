@@ -20,7 +20,9 @@ from pura.scheme import SecretKey
 
 WORDS = "four words in a row"
 KEY = SecretKey(bytes(range(32)))
-VECTOR = json.loads((Path(__file__).parents[2] / "data" / "custody.json").read_text())
+VECTOR = json.loads(
+    (Path(__file__).parents[2] / "data" / "custody.json").read_text(encoding="utf-8")
+)
 
 
 def fixed(size: int) -> bytes:

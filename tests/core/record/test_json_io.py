@@ -203,7 +203,11 @@ def test_damage_is_named():
     assert "temperature" in damage(lambda d: d["profile"].update(temperature=0))
 
 
-@pytest.mark.parametrize("text", ["", "[", "[" * 100_000, "null", '{"schema": 3}', b"\xff"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "[", "[" * 100_000, "null", '{"schema": 3}', b"\xff"],
+    ids=lambda text: repr(text)[:20],
+)
 def test_what_is_no_record_is_refused(text):
     with pytest.raises(RecordError):
         json_io.from_json(text)

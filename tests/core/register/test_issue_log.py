@@ -5,11 +5,13 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import pytest
 
 from pura.base.errors import RegisterError
 from pura.register.issue_log import SUFFIX, IssueLog, import_log, is_log
+from pura.register.rows import Problems
 from pura.register.store import Issue, Register, export_csv, import_csv
 from pura.scheme import Payload, Profile
 
@@ -95,6 +97,27 @@ def test_rows_that_contradict_are_named_and_nothing_is_added(tmp_path, register)
     for words in ("Row 2", "Row 4", "Row 5", "36"):
         assert words.casefold() in str(refused.value).casefold()
     assert len(register) == 1
+
+
+def test_the_others_come_in_when_they_are_asked_for(tmp_path, register):
+    register.add(issue(5))
+    with IssueLog(tmp_path / "issued") as log:
+        log.add_many([issue(5), issue(6), issue(6), issue(7)])
+        log.add_many([replace(issue(5), who="b"), replace(issue(7), who="c"), issue(8)])
+    (path,) = (tmp_path / "issued").iterdir()
+    path.write_bytes(path.read_bytes() + b'{"payload": 5}\n')
+    with pytest.raises(RegisterError) as refused:
+        import_log(register, path, PROFILE)
+    assert refused.value.values["good"] == 2
+    problems = Problems(others=True)
+    assert import_log(register, path, PROFILE, problems=problems) == 2
+    assert [entry.issue for entry in register.entries()] == [issue(5), issue(6), issue(8)]
+    assert problems.left_out == 4  # one to another, two to two, one that is no row
+    assert len(problems.rows) == 3
+    register.check()
+    problems = Problems(others=True)
+    assert import_log(register, path, PROFILE, problems=problems) == 0
+    assert problems.left_out == 4
 
 
 def test_damage_is_not_a_torn_end(tmp_path, register):

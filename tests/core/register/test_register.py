@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.core.programs import for_owner_alone
 from tests.core.stops import stop
 
 from pura.base.errors import Cancelled, PayloadError, RegisterError
@@ -614,7 +615,7 @@ def test_export_disarms_formulas_and_reads_back_the_same(register, tmp_path):
     assert raw.startswith(b"\xef\xbb\xbf")
     for line in raw.decode("utf-8-sig").splitlines()[1:]:
         assert not any(cell[:1] in "=+-@" for cell in line.split(",") if cell)
-    assert path.stat().st_mode & 0o077 == 0
+    assert for_owner_alone(path)
     with Register(tmp_path / "copy", create=True) as copy:
         import_csv(copy, path, PROFILE)
         assert content(copy) == content(register)

@@ -15,8 +15,11 @@ import pytest
 import typst
 from PIL import Image
 from tests.app.records import make_audit
+from tests.core.cli.conftest import pura, refusal
 
-from pura.base.errors import Cancelled
+from pura.base.errors import Cancelled, InputError
+from pura.base.numerals import LANGUAGES
+from pura.cli import report as cli
 from pura.documents import Document, read_document
 from pura.documents.pages import Pages
 from pura.documents.places import columns, page_of, token_boxes
@@ -24,12 +27,13 @@ from pura.record.audit import Audit
 from pura.record.naming import Passage
 from pura.report import page_pictures as module
 from pura.report.annexes import shades
+from pura.report.blocks import Labels, html_page
 from pura.report.build import build_report
 from pura.report.check import GOOD, check_report
 from pura.report.page_pictures import page_pictures
 from pura.report.request import EXCERPT, ReportRequest
 from pura.scheme import Profile, SecretKey
-from pura.usecases.reports import original_pages
+from pura.usecases.reports import files_examined, original_pages
 
 WORDS = " ".join(
     f"In year {number} officer {7 * number} read the text, and found passage {number} in it."
@@ -125,6 +129,50 @@ def test_a_report_shows_them_and_is_made_again_with_the_same_bytes(
     assert [(one.key, one.state) for one in same] == [("pages.same", GOOD)]
     excerpt = build_report([audit], replace(request, text=EXCERPT))
     assert excerpt.pdf == build_report([audit], ReportRequest(text=EXCERPT)).pdf
+
+
+def test_a_report_without_them_says_why(audit: Audit, letter: Path) -> None:
+    pages = original_pages(audit, letter)
+    plain = replace(audit, id="1" * 32, input=replace(audit.input, name="plain.txt", format="text"))
+    quiet = replace(audit, id="2" * 32, passages=(), verdict="insufficient")
+    both = [audit, plain, quiet]
+    for language in LANGUAGES:
+        words = Labels(language)("annex.no-pages")
+        for shown, request in (
+            (1, ReportRequest()),
+            (0, ReportRequest(pages=(pages,))),
+            (0, ReportRequest(text=EXCERPT)),
+        ):
+            report = build_report(both, replace(request, language=language))
+            assert html_page(report.content).count(words) == shown, (language, request.text)
+
+
+def test_the_original_is_known_by_its_digest(audit: Audit, letter: Path, tmp_path: Path) -> None:
+    moved = letter.rename(letter.with_name("moved.pdf"))
+    try:
+        second = replace(audit, id="1" * 32)  # another examination of the same bytes
+        assert files_examined([audit, second], [moved]) == {audit.input.sha256: moved}
+        other = tmp_path / "letter.pdf"
+        other.write_bytes(typst.compile(b"Something else"))
+        with pytest.raises(InputError, match="original of no finding"):
+            files_examined([audit], [moved, other])
+    finally:
+        moved.rename(letter)
+
+
+def test_the_command_shows_pages_of_the_original(
+    audit: Audit, letter: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record, out = tmp_path / "record.json", tmp_path / "out.pdf"
+    monkeypatch.setattr(cli, "read_records", lambda path: [audit])  # this one was put together
+    words = ("report", "build", record, "--pdf", out, "--force")
+    done = pura(*words, "--original", letter)
+    assert done.exit_code == 0, done.output
+    other = tmp_path / "other.pdf"
+    other.write_bytes(b"%PDF-")
+    request = ReportRequest(pages=(original_pages(audit, letter),))
+    assert out.read_bytes() == build_report([audit], request).pdf
+    assert refusal(pura(*words, "--original", other)) == "report-original"
 
 
 def test_files_without_pages_or_elsewhere_are_left_out(

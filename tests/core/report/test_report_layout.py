@@ -126,9 +126,25 @@ def marked(audited: Any, samples: dict[str, Any]) -> Audit:
     return found
 
 
+@pytest.fixture(scope="module")
+def three_marks(audited: Any, samples: dict[str, Any]) -> Audit:
+    """Three marks in one text, each in paragraphs of its own."""
+    texts = [sample["text"].strip() for sample in samples["marked-tbcc"]["texts"][:3]]
+    host = " ".join(sample["text"] for sample in samples["plain"]["texts"][:2])
+    parts = (host[:500], texts[0], host[500:1000], *texts[1:], host[1000:1300])
+    found = audited("\n\n".join(parts), name="statement.docx")
+    assert len(found.finding.marks) == 3
+    assert isinstance(found, Audit)
+    return found
+
+
 @pytest.mark.model
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_answer_and_evidence_stand_on_two_pages_before_the_method(marked, language):
+@pytest.mark.parametrize("many", [False, True])
+def test_answer_and_evidence_stand_on_two_pages_before_the_method(
+    marked, three_marks, language, many
+):
+    marked = three_marks if many else marked
     report = build_report([marked], usual(language))
     (behind,) = (s for s in report.content.sections if s.apart)
     pages = pages_of(report.pdf)

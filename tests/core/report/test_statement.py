@@ -15,6 +15,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from cryptography.hazmat.primitives.serialization import Encoding
 from joserfc import jws
 from tests.core.certificates import DAY, packed, self_signed
+from tests.core.programs import for_owner_alone
 from typer.testing import CliRunner
 
 from pura.base.errors import ReportFileError, ServeError
@@ -106,7 +107,7 @@ def stated(key: StatementKey, *, record: Any = None) -> dict[str, Any]:
 def own(tmp_path: Path) -> StatementKey:
     """The key of a detector, read again as it was made."""
     made = StatementKey.of(tmp_path / "key")
-    assert (tmp_path / "key").stat().st_mode & 0o77 == 0
+    assert for_owner_alone(tmp_path / "key")
     assert StatementKey.of(tmp_path / "key") == made
     return made
 

@@ -118,6 +118,7 @@ def test_tbcc_takes_no_blocks_and_at_least_nine_bits():
         " " * (1 << 21),
         b"\xff\xff",
     ],
+    ids=lambda text: repr(text)[:20],
 )
 def test_damaged_json_is_refused(text):
     with pytest.raises(ProfileError):

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.core.programs import for_owner_alone
 from tests.core.serve.conftest import Start, Token, ask
 
 from pura.base.errors import ServeError
@@ -228,7 +229,7 @@ def test_tokens_are_kept_as_hashes_and_end_when_they_should(tmp_path: Path) -> N
     made = tokens.new("City paper", Role.TRUSTED, per_day=7, expires="2026-11-24")
     other = tokens.new("Desk", Role.INTERNAL, per_day=9)
     assert made.encode() not in path.read_bytes()
-    assert path.stat().st_mode & 0o077 == 0
+    assert for_owner_alone(path)
     asker = running.asker(made)
     assert (asker.name, asker.role) == ("City paper", Role.TRUSTED)
     assert [one.per_day for one in asker.budgets] == [7]

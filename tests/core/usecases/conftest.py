@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.core.programs import lend
 
 from pura.base.paths import user_paths
 from pura.keys import KeyRef
@@ -35,8 +36,7 @@ def reader(small_model: Any) -> Any:
 def at(models: Path) -> Environment:
     """The environment; its key files have a passphrase that is told to whoever asks."""
     paths = user_paths()
-    paths.models.parent.mkdir(parents=True, exist_ok=True)
-    paths.models.symlink_to(models)
+    lend(models, paths.models)
     return Environment(paths=paths, device="cpu", ask_folder=lambda _new: bytearray(WORDS))
 
 

@@ -15,7 +15,14 @@ from typing import Final, TypeAlias
 import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
-from pura.documents.formats import MAX_PAGES, MAX_TOTAL_CHARACTERS, Extract, ReadOptions, over
+from pura.documents.formats import (
+    LIGATURES,
+    MAX_PAGES,
+    MAX_TOTAL_CHARACTERS,
+    Extract,
+    ReadOptions,
+    over,
+)
 from pura.documents.readers.office import locked
 from pura.record.surroundings import Transform
 from pura.words.sentences import sentence
@@ -332,16 +339,7 @@ def _merged(row: Row) -> PdfLine:
     )
 
 
-_LIGATURES: Final = {
-    "ﬀ": "ff",
-    "ﬁ": "fi",
-    "ﬂ": "fl",
-    "ﬃ": "ffi",
-    "ﬄ": "ffl",
-    "ﬅ": "st",
-    "ﬆ": "st",
-}
-_TABLE: Final = {ord(sign): letters for sign, letters in _LIGATURES.items()}
+_TABLE: Final = {ord(sign): letters for sign, letters in LIGATURES.items()}
 _WRONG_PASSWORD: Final = 4
 _HYPHENS: Final = ("\x02", "\ufffe")  # how pdfium gives one at the end of a line, soft or hard
 _UNTOLD: Final = ("-", "\u00ad")
@@ -421,17 +419,17 @@ def read_pages(document: pdfium.PdfDocument, *, placed: bool) -> tuple[Extract, 
 
 def _with_ligatures(text: str, boxes: Boxes) -> Boxes:
     """Give each letter that a ligature is written as the box of the ligature."""
-    if not any(sign in text for sign in _LIGATURES):
+    if not any(sign in text for sign in LIGATURES):
         return boxes
     found = _no_boxes()
     for number, sign in enumerate("".join(text.split())):
-        found += boxes[4 * number : 4 * number + 4] * len(_LIGATURES.get(sign, " "))
+        found += boxes[4 * number : 4 * number + 4] * len(LIGATURES.get(sign, " "))
     return found
 
 
 def _expand(text: str, starts: list[int]) -> tuple[str, int, list[int]]:
     """Write ligatures as letters; where pages begin moves with what stands before."""
-    count = sum(text.count(sign) for sign in _LIGATURES)
+    count = sum(text.count(sign) for sign in LIGATURES)
     if not count:
         return text, 0, starts
     pieces = [text[a:b].translate(_TABLE) for a, b in pairwise([0, *starts, len(text)])]

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Make packages of the built application (dist/linux/pura-audit) in dist/packages.
 #
-#     packaging/linux/packages.sh [--slim] [deb|rpm|archive|flatpak|appimage]…
+#     packaging/linux/packages.sh [--slim] [deb|rpm|archive]…
 #
 # Without a name: deb, rpm and archive, those whose tool is there. --slim leaves the built-in model
 # out; its users add one of their own or fetch it by “pura model install”. SHA256SUMS lists them all.
@@ -15,7 +15,7 @@ slim="" kinds=""
 for word in "$@"; do
     case $word in
         --slim) slim=-slim ;;
-        deb | rpm | archive | flatpak | appimage) kinds="$kinds $word" ;;
+        deb | rpm | archive) kinds="$kinds $word" ;;
         *) sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
     esac
 done
@@ -93,6 +93,7 @@ make_rpm() {
     # Libraries inside are no business of the system's; what Qt takes from it is named.
     rpmbuild -bb --quiet --define "_topdir $work/rpm" --define "_rpmdir $root/$out" \
         --define "tree $tree" --define "name_ $name" --define "version_ $version" \
+        --define "libc_ $(libc "$tree")" \
         --define "_rpmfilename %{NAME}-%{VERSION}.%{ARCH}.rpm" \
         --define "use_source_date_epoch_as_buildtime 1" \
         --define "clamp_mtime_to_source_date_epoch 1" --define "_buildhost reproducible" \
@@ -114,25 +115,6 @@ make_archive() {
         -cf - pura-audit | gzip -6n >> "$file"
     chmod 755 "$file"
     echo "$file"
-}
-
-# Recipes: what they need is not part of Debian, and they were never run.
-make_flatpak() {
-    command -v flatpak-builder >/dev/null || { echo "First: flatpak-builder" >&2; exit 1; }
-    flatpak-builder --force-clean --repo="$work/flatpak-repo" "$work/flatpak" \
-        "$here/org.puraaudit.Audit.yaml"
-    flatpak build-bundle "$work/flatpak-repo" "$out/$name-$version.flatpak" org.puraaudit.Audit
-    echo "$out/$name-$version.flatpak"
-}
-
-make_appimage() {
-    command -v appimagetool >/dev/null || { echo "First: appimagetool" >&2; exit 1; }
-    tree=$(stage appimage)
-    ln -s usr/bin/pura-audit "$tree/AppRun"
-    cp "$here/pura-audit.desktop" "$root/resources/ui/icons/app.svg" "$tree/"
-    mv "$tree/app.svg" "$tree/pura-audit.svg"
-    appimagetool "$tree" "$out/$name-$version-$machine.AppImage"
-    echo "$out/$name-$version-$machine.AppImage"
 }
 
 if [ -z "$kinds" ]; then

@@ -20,6 +20,7 @@ import re
 import shutil
 import sys
 import tempfile
+import threading
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
@@ -672,6 +673,9 @@ def _load() -> Load:
     return load
 
 
+_LOADING: Final = threading.RLock()  # else of two loads one would take the other's rest for normal
+
+
 @contextlib.contextmanager
 def _collector_at_rest() -> Iterator[None]:
     """Keep the garbage collector from a work that makes very many objects and hardly any garbage.
@@ -681,13 +685,14 @@ def _collector_at_rest() -> Iterator[None]:
     rests during the work; what is there afterwards is set apart and not visited any more, until
     :func:`give_back_memory` looks at everything again.
     """
-    first, *others = gc.get_threshold()
-    gc.set_threshold(0, *others)  # what stands in for the collector in a window goes by it too
-    try:
-        yield
-        gc.freeze()
-    finally:
-        gc.set_threshold(first, *others)
+    with _LOADING:
+        first, *others = gc.get_threshold()
+        gc.set_threshold(0, *others)  # what stands in for the collector in a window goes by it too
+        try:
+            yield
+            gc.freeze()
+        finally:
+            gc.set_threshold(first, *others)
 
 
 def give_back_memory(collect: Callable[[], object] = gc.collect) -> None:

@@ -337,6 +337,7 @@ def test_limits_are_the_same_in_every_output(beside_repeats):
         lines = [line for line, _ in audit_lines(audit, language, explain=True)]
         assert f"  {words}" in lines
         blocks = findings(audit, Labels(language))
+        words = limits_words(passage, language, level=False)
         assert any(words in str(cell) for block in blocks for row in block.rows for cell in row)
     damaged = replace(passage, end_to=passage.end - 1)
     (mark,) = audit.marks

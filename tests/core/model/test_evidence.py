@@ -311,15 +311,15 @@ def test_real_model_equals_naive_and_reads_the_samples(real_model):
     key, profile = SecretKey.from_hex(data["key_hex"]), Profile.from_dict(data["profile"])
     ids = np.array(data["texts"][0]["tokens"], dtype=np.int64)
     found = read(real_model, ids, keys=[key], profile=profile)
-    # The same inputs: one token more changes the order of sums inside the matrix products, and
-    # with it the float32 hidden states themselves by some 1e-5.
+    # The same inputs: one token more changes the order of sums inside the matrix products, as the
+    # layout of the weights does, and with it the float32 hidden states by some 1e-5.
     logits = network_logits(real_model, ids[:-1].tolist())
-    assert_equal(found, read_logits(logits, ids[1:], keys=[key], profile=profile), 1)
+    assert_equal(found, read_logits(logits, ids[1:], keys=[key], profile=profile), 1, 1e-4)
     plan = schedule(ids, found.entropy_bits, key, profile)
     assert len(plan) > 60
     cut = replace(profile, temperature=0.9, top_k=200, top_p=0.95)
     wanted = read_logits(logits, ids[1:], keys=[key], profile=cut)
-    assert_equal(read(real_model, ids, keys=[key], profile=cut), wanted, 1)
+    assert_equal(read(real_model, ids, keys=[key], profile=cut), wanted, 1, 1e-4)
 
 
 @pytest.mark.sampled

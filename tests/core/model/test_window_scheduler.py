@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from tests.core.model.test_pieces import same_numbers
 
 from pura.base.errors import InputError, ModelError, PuraError
@@ -71,6 +72,7 @@ class Watched:
 
     layers = ()
     keeps_states = True
+    weights = 7
 
     def __init__(self, rng: Rng, *, masks: bool, faults: float) -> None:
         self.rng, self.takes_masks, self.faults = rng, masks, faults
@@ -143,7 +145,9 @@ def test_any_documents_are_read_whole(masks, follow, chunk, faults, monkeypatch)
     for trial in range(240):
         feeding = WindowScheduler(
             model=SimpleNamespace(  # type: ignore[arg-type]
-                context_length=8192, head=None, device=SimpleNamespace(kind="cpu", name="cpu")
+                context_length=8192,
+                head=SimpleNamespace(weight=torch.empty(5, 3)),
+                device=SimpleNamespace(kind="cpu", name="cpu"),
             ),
             profile=None,  # type: ignore[arg-type]
             orders=(None,),  # type: ignore[arg-type]

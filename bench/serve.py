@@ -4,7 +4,8 @@
 then starts the service as a process and asks it at 0.5, 1 and 3 times that rate: texts answered a
 second against the batch, seconds from question to answer, memory, and what was accepted and not
 answered.
-The texts are random words, each another one.
+The texts are random words, each another one. ``--checks 20000 --words 8`` asks that many short ones
+as fast as they are answered, and prints the memory on the way.
 """
 
 from __future__ import annotations
@@ -121,6 +122,26 @@ async def load(where: str, token: str, rate: float, texts: list[str], process: A
     return run
 
 
+async def many(where: str, token: str, count: int, size: int, process: Any) -> None:
+    """Ask many short questions, eight at a time, and print the memory after each tenth of them."""
+    rng = random.Random(SEED)  # noqa: S311 - words, no secrets
+    run, headers = Run(asked=count), {"Authorization": f"Bearer {token}"}
+    async with httpx.AsyncClient(
+        base_url=where, timeout=600, headers=headers, trust_env=False
+    ) as client:
+        for _ in range(10):
+            left = [words(rng, size) for _ in range(count // 10)]
+
+            async def asker(left: list[str] = left) -> None:
+                while left:
+                    await one(client, left.pop(), run)
+
+            await asyncio.gather(*(asker() for _ in range(8)))
+            held = process.memory_info().rss / 2**20
+            print(f"{len(run.seconds)} checks: {held:.0f} MiB", flush=True)
+    print(f"answered {len(run.seconds)}, refused {run.refused}, lost {run.lost}")
+
+
 @contextmanager
 def service(sample: dict[str, Any], *options: str) -> Iterator[tuple[str, str, psutil.Process]]:
     """Run the service as a process; lend its address, a token, and the process."""
@@ -158,10 +179,15 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=40.0, help="of questions at each rate")
     parser.add_argument("--words", type=int, default=60, help="of a text")
     parser.add_argument("--texts", type=int, default=32, help="of the batch")
+    parser.add_argument("--checks", type=int, help="only the memory over so many checks")
     chosen = parser.parse_args()
     _common.print_facts("The detector under load", SEED)
     rng = random.Random(SEED)  # noqa: S311 - words, no secrets
     sample = json.loads(SAMPLE.read_text("utf-8"))
+    if chosen.checks:
+        with service(sample) as (where, token, process):
+            asyncio.run(many(where, token, chosen.checks, chosen.words, process))
+        return
     key = SecretKey.from_hex(sample["key_hex"])
     profile = Profile.from_dict(sample["profile"])
     at = Environment(paths=user_paths(), device="cpu", lent_keys={key.fingerprint: key})

@@ -1,4 +1,4 @@
-"""Build the one-folder application for the system that this runs on.
+"""Build the one-folder application for the system that this runs on, Linux or macOS.
 
     python packaging/build.py [--no-proof]
 
@@ -21,12 +21,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 HERE = ROOT / "packaging"
-SYSTEM = {"win32": "windows", "darwin": "macos"}.get(sys.platform, "linux")
+SYSTEM = "macos" if sys.platform == "darwin" else "linux"
 WORK = ROOT / "build" / SYSTEM
 OUT = ROOT / "dist" / SYSTEM
 APP = OUT / "pura-audit"
 VENV = WORK / "venv"
-PYTHON = VENV / ("Scripts/python.exe" if SYSTEM == "windows" else "bin/python")
+PYTHON = VENV / "bin/python"
 PYINSTALLER = "6.22.3"
 APP_ID = "org.puraaudit.Audit"
 ENVIRONMENT = {
@@ -103,8 +103,6 @@ def write_shares() -> None:
         " *notices(), sep='\\n\\n')"
     )
     (texts / "THIRD-PARTY.txt").write_text(answer(PYTHON, "-c", notices) + "\n", encoding="utf-8")
-    if SYSTEM == "windows":
-        return
     run(PYTHON, "-m", "pura.cli.manual", share / "man" / "man1")
     run(PYTHON, "-m", "pura.cli.manual", share / "man" / "de" / "man1", "de")
     for shell, place in (
@@ -147,9 +145,8 @@ def main() -> None:
         if SYSTEM == "linux":
             run(HERE / "linux" / "prove.sh", APP)
         else:
-            pura = APP / ("pura.exe" if SYSTEM == "windows" else "pura")
             shutil.rmtree(WORK / "proof", ignore_errors=True)
-            run(pura, "-m", "pura_audit.tools.packaged_check", "prove", WORK / "proof")
+            run(APP / "pura", "-m", "pura_audit.tools.packaged_check", "prove", WORK / "proof")
 
 
 if __name__ == "__main__":

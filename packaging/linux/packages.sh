@@ -55,6 +55,12 @@ libc() {
         sed -n 's/.*(\{0,1\}GLIBC_\(2\.[0-9]*\)).*/\1/p' | sort -uV | tail -n 1
 }
 
+# What the files of a tree hold, by the file, as dpkg counts it: what they take of a disk differs.
+kibibytes() {
+    find "$1" -path "$1/DEBIAN" -prune -o -type f -printf '%s\n' -o -printf '1\n' |
+        awk '{ sum += int(($1 + 1023) / 1024) } END { print sum }'
+}
+
 make_deb() {
     tree=$(stage deb)
     mkdir -p "$tree/DEBIAN" "$tree/usr/share/doc/$name"
@@ -70,7 +76,7 @@ Package: $name
 Version: $version
 Architecture: $(dpkg --print-architecture)
 Maintainer: The PURA Audit developers <developers@puraaudit.invalid>
-Installed-Size: $(du -sk --exclude=DEBIAN "$tree" | cut -f1)
+Installed-Size: $(kibibytes "$tree")
 Depends: libc6 (>= $(libc "$tree")), $needs
 Recommends: gnome-keyring | kwalletmanager
 Conflicts: $other
@@ -93,6 +99,7 @@ make_rpm() {
     # Libraries inside are no business of the system's; what Qt takes from it is named.
     rpmbuild -bb --quiet --define "_topdir $work/rpm" --define "_rpmdir $root/$out" \
         --define "tree $tree" --define "name_ $name" --define "version_ $version" \
+        --define "libc_ $(libc "$tree")" \
         --define "_rpmfilename %{NAME}-%{VERSION}.%{ARCH}.rpm" \
         --define "use_source_date_epoch_as_buildtime 1" \
         --define "clamp_mtime_to_source_date_epoch 1" --define "_buildhost reproducible" \

@@ -6,7 +6,7 @@ Somebody who goes back to the version before must get an answer or a refusal in 
 program must find everything whole afterwards. Today's program makes the files as that of 0.1.0 once
 did (``tests/data/v0.1.0/make.py``); the older one comes from the repository's history and runs with
 the parts that are installed here. Upgrades are ``tests/old_files``. REVISION: the newest tag;
-without one the commit of 0.2.0, which was never tagged.
+without one the commit of 0.3.0, which was never tagged.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 WORK = ROOT / "build" / "release"
-UNTAGGED = "ebe8e026"
+UNTAGGED = "8c5b68ac"
 QUESTIONS: tuple[tuple[str, ...], ...] = (
     ("key", "list"),
     ("profile", "show", "house"),

@@ -1,8 +1,12 @@
 """Everything that earlier versions wrote opens, is checked, and is gone on with."""
 
+import io
 import json
 import shutil
+import sqlite3
+import zipfile
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -155,6 +159,24 @@ def test_an_exported_case_goes_into_another_log_and_on_from_there(old, tmp_path)
         both = import_case(third, again, third.person("E. Dritte"))
         assert {entry.body["v"] for entry in third.entries(case=both.id)} == {FORMS[old.name], 2}
         assert [c.key for c in verify_log(third) if c.state == "bad"] == []
+
+
+def test_the_older_program_refuses_what_is_gone_on_with(old, home, log):
+    """It takes a higher version of the log, and another form of a case, as those of a newer one."""
+
+    def version(path: Path) -> int:
+        with closing(sqlite3.connect(f"file:{path}?immutable=1", uri=True)) as opened:
+            return int(opened.execute("PRAGMA user_version").fetchone()[0])
+
+    def form(case: bytes) -> str:
+        with zipfile.ZipFile(io.BytesIO(case)) as parts:
+            return str(json.loads(parts.read("case.json"))["form"])
+
+    case = find_case(log, "Letter 17")
+    written = export_case(log, case.id, log.person("A. Example"))
+    log.close()
+    assert version(user_paths().caselog) > version(old / "home/data/cases.sqlite3")
+    assert form(written) > form((old / "letter-17.puracase").read_bytes())
 
 
 # -------------------------------------------------------------------------- records and reports

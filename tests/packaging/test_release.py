@@ -77,7 +77,6 @@ def test_two_builds_are_compared_file_by_file(tmp_path):
     ("system", "keyring", "icon"),
     [
         ("linux", "SecretService", None),
-        ("win32", "Windows", "app.ico"),
         ("darwin", "macOS", "app.icns"),
     ],
 )
@@ -150,14 +149,17 @@ def test_workflows_call_what_is_there(path):
                 assert target in targets
 
 
-def test_the_installer_for_windows_installs_what_is_built():
-    setup = (PACKAGING / "windows/pura-audit.iss").read_text(encoding="utf-8")
-    build = (PACKAGING / "windows/build.ps1").read_text(encoding="utf-8")
-    assert set(re.findall(r"\{app\}\\([\w-]+\.exe)", setup)) == {"pura.exe", "pura-audit.exe"}
-    [output] = re.findall(r"OutputBaseFilename=(.*)", setup)
-    assert output.replace("{#Version}", "$version") + ".exe" in build
-    assert build.count("{") == build.count("}")
-    assert build.count("(") == build.count(")")
+def test_the_installer_for_windows_is_told_what_it_asks_for():
+    setup = (PACKAGING / "windows/pura-audit.nsi").read_text(encoding="utf-8")
+    build = (PACKAGING / "windows/build.sh").read_text(encoding="utf-8")
+    asked = set(re.findall(r"\$\{([A-Z]+)\}", setup)) - {"KEY"}
+    assert asked == set(re.findall(r'"-D([A-Z]+)=', build)) == {"APP", "FILES", "SETUP", "VERSION"}
+    programs = set(re.findall(r"\$INSTDIR\\([\w-]+)\.exe", setup)) - {"uninstall"}
+    assert programs == set(re.findall(r'^    \("([\w-]+)", "start_', build, re.MULTILINE))
+    # What is written below a key of the registry goes with it.
+    written = set(re.findall(r'WriteRegStr SHCTX "([^"]+)"', setup))
+    removed = re.findall(r'DeleteRegKey SHCTX "([^"]+)"', setup)
+    assert all(any(key.startswith(gone) for gone in removed) for key in written)
 
 
 def test_the_entitlements_are_a_property_list():

@@ -322,7 +322,8 @@ class KeysDialog(StoreDialog[KeyChoice]):
             name=f"{key.fingerprint}{SUFFIX}",
             suffix=SUFFIX[1:],
         )
-        dialog.rejected.connect(secret.wipe)
+        # Qt holds methods by weak references, which a secret does not have.
+        dialog.rejected.connect(partial(Secret.wipe, secret))
 
     def _ask_delete(self, key: KeyChoice) -> QDialog:
         items = self.session.texts.queue.items

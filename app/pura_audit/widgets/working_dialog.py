@@ -299,8 +299,18 @@ class WorkingDialog(FittedDialog):
     def refresh_buttons(self) -> None:
         """Enable what can be done now."""
 
-    def progress_row(self) -> QVBoxLayout:
-        """Return the line of words, and below it the bar with its button."""
+    def progress_row(self, *, stays: bool = False) -> QVBoxLayout:
+        """Return the line of words, and below it the bar with its button.
+
+        Args:
+            stays: Both keep their room while they show nothing: no button below them moves.
+        """
+        for widget in (self.words, self._moving) if stays else ():
+            policy = widget.sizePolicy()
+            policy.setRetainSizeWhenHidden(True)
+            widget.setSizePolicy(policy)
+        if stays:
+            self.words.setMinimumHeight(self.words.fontMetrics().height())
         row_of((self.bar, 1), self.stop, spacing=GAP, inside=self._moving)
         return column_of(self.words, self._moving)
 

@@ -70,7 +70,9 @@ def build_menu(
     menu = QMenu(parent)
     menu.setAccessibleName(translate("Menu", "Menu"))
     for title, listed in commands.items():
-        submenu = menu.addMenu(title)
+        # One made by addMenu itself goes with the list of actions that PySide 6.8 finds it by.
+        submenu = QMenu(title, menu)
+        menu.addMenu(submenu)
         for command in listed:
             action = QAction(command.words, parent)
             action.setObjectName(command.name)

@@ -70,6 +70,9 @@ class Header(QWidget):
         self.cancel.setToolTip(translate("Menu", "Cancel all audits"))
         self.audit = push_button(translate("Header", "Audit"), role="main")
         right = (self.badge, GRID, self.cancel, self.audit)
+        for button in (self.issued, self.cancel, self.audit):
+            # A button that was pressed and goes grey would hand the focus, and its ring, on.
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.row = row_of(brand, GRID * 2, self.setup, self.issued, None, *right, inside=self)
         self.row.setContentsMargins(20, 0, GAP, 0)
         self._wire()

@@ -423,7 +423,8 @@ def mark_text(host: Host) -> None:
 
     def begin() -> None:
         dialog = MarkDialog(session, profile, own.ref, host.frame)
-        dialog.audit_wanted.connect(session.texts.add_text)
+        name = translate("Mark", "Marked text")  # not for whom: the audit is to find that
+        dialog.audit_wanted.connect(lambda text: session.texts.add_text(text, name))
         for view in host.frame.findChildren(IssuedView):
             dialog.noted.connect(view.refresh)
         opened(dialog)

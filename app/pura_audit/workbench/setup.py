@@ -341,7 +341,7 @@ class SetupDialog(KeyKeepingDialog):
         )
         self.go = main_button(translate("Setup", "Set up"), self._go)
         foot = button_row(cancel_button(self), self.go)
-        add_parts(column, form, more, self.progress_row(), foot)
+        add_parts(column, form, more, self.progress_row(stays=True), foot)
         for button in self.templates.values():
             button.toggled.connect(lambda _: self.refresh_buttons())
         self.refresh_buttons()
@@ -480,7 +480,7 @@ class BundleDialog(KeyKeepingDialog):
         self.go = main_button(translate("Bundle", "Show what it holds"), self._go)
         foot = button_row(cancel_button(self), self.go)
         fields = (self.passphrase, self.holds, self.policy, self.model)
-        add_parts(column, *fields, self.progress_row(), foot)
+        add_parts(column, *fields, self.progress_row(stays=True), foot)
         self.finished.connect(lambda _: self._forget())
         self.refresh_buttons()
 
@@ -638,7 +638,8 @@ def make_bundle(host: Host) -> PassphraseDialog | None:
             name=f"{profile.name}{SUFFIX}",
             suffix=SUFFIX[1:],
         )
-        asked.rejected.connect(secret.wipe)
+        # Qt holds methods by weak references, which a secret does not have.
+        asked.rejected.connect(partial(Secret.wipe, secret))
 
     dialog.given.connect(save)
     return opened(dialog)

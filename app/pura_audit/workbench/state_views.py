@@ -267,7 +267,9 @@ class ReadyView(ScrollCard):
         opening = translate("Ready", "Opening the finding")
         heading = opening if item.state is ItemState.DONE else state_words(item.state)
         if missing and item.state is ItemState.READY:
-            heading = translate("Ready", "Not set up yet")
+            heading = (
+                translate("Ready", "Setting up") if waits else translate("Ready", "Not set up yet")
+            )
         self.heading.setText(heading)
         way = {
             ItemState.WAITING: translate("Ready", "The audit begins when the others are done."),

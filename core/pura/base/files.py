@@ -10,7 +10,9 @@ import errno
 import os
 import shlex
 import stat
+import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -27,6 +29,10 @@ _FLAGS: Final = (
     | getattr(os, "O_CLOEXEC", 0)
     | getattr(os, "O_BINARY", 0)
 )
+
+
+_PAUSES_S: Final = (0.02, 0.05, 0.1, 0.2, 0.4)
+"""Between attempts to replace a file that is being read, by another window or a virus scanner."""
 
 
 def make_private(folder: Path) -> None:
@@ -66,11 +72,21 @@ def write_atomic(path: Path, data: bytes, *, private: bool = False) -> None:
             umask = os.umask(0)
             os.umask(umask)
             Path(temporary).chmod(0o666 & ~umask)
-        Path(temporary).replace(path)
+        _replace(Path(temporary), path)
     except BaseException:
         with contextlib.suppress(OSError):
             Path(temporary).unlink()
         raise
+
+
+def _replace(new: Path, path: Path) -> None:
+    """Put a file in the place of another; Windows refuses as long as somebody has that open."""
+    for pause in _PAUSES_S if sys.platform == "win32" else ():
+        with contextlib.suppress(PermissionError):
+            new.replace(path)
+            return
+        time.sleep(pause)
+    new.replace(path)
 
 
 def open_regular(path: Path) -> BinaryIO:

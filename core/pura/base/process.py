@@ -223,6 +223,10 @@ def confines_children() -> bool:
     return sys.platform == "linux"
 
 
+NO_WINDOW: Final[int] = getattr(subprocess, "CREATE_NO_WINDOW", 0)
+"""How a child starts on Windows: it opens no window, and Ctrl-C is not for it."""
+
+
 def start_child(module: str, *, own: bool = False) -> subprocess.Popen[bytes]:
     """Start a module of ours as a child, without the user's environment.
 
@@ -251,7 +255,7 @@ def start_child(module: str, *, own: bool = False) -> subprocess.Popen[bytes]:
         close_fds=True,
         bufsize=0,
         start_new_session=True,
-        creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+        creationflags=NO_WINDOW,
     )
 
 

@@ -28,7 +28,7 @@ from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from pura.base.errors import InputError, PuraError
-from pura.base.process import close_to_others
+from pura.base.process import NO_WINDOW, close_to_others
 from pura.base.progress import Checkpoint
 from pura.batch.inputs import Frame, TextResult
 from pura.batch.results import failed
@@ -299,6 +299,7 @@ class Process(Generic[T]):
                 env=environment,
                 bufsize=0,  # a key leaves no copy in a buffer
                 start_new_session=True,  # Ctrl-C is for whoever dispatches
+                creationflags=NO_WINDOW,
             )
         except OSError:
             raise WorkerDiedError from None

@@ -55,7 +55,9 @@ from pura.caselog.verify import check_entry, check_kept
 from pura.record import json_io
 from pura.verdict.agreement import check_agreement
 
-FORM: Final = "pura-case/1"
+# Up to 0.3.0 no entry held a finding; that program would take one in and then fail to list it.
+FORMS: Final = ("pura-case/1", "pura-case/2")
+FORM: Final = FORMS[-1]
 SUFFIX: Final = ".puracase"
 INDEX: Final = "case.json"
 MAX_FILE: Final = 1 << 30
@@ -349,7 +351,7 @@ def _part(archive: zipfile.ZipFile, name: str, limit: int) -> bytes:
 
 
 def _check_form(index: object) -> None:
-    if not isinstance(index, dict) or index.get("form") != FORM:
+    if not isinstance(index, dict) or index.get("form") not in FORMS:
         raise _not_a_case(phrase("case.form"))
     lists = [index.get(name) for name in ("people", "entries", "kept")]
     lists.append(index.get("erasures", []))  # files of version 0.2 and before have none

@@ -9,6 +9,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from filelock import BaseFileLock
+
+from pura.base.files import file_lock
 
 Array = npt.NDArray[Any]
 
@@ -25,6 +28,7 @@ class Cache:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self._claims: dict[str, BaseFileLock] = {}
         folder.mkdir(parents=True, exist_ok=True)
 
     def __contains__(self, name: str) -> bool:
@@ -49,22 +53,24 @@ class Cache:
         with part.open("wb") as file:
             np.savez(file, **flat)  # type: ignore[arg-type]  # its stub takes every name for a switch
         part.replace(self._path(name))
+        if claim := self._claims.pop(name, None):
+            claim.release()
 
     def claim(self, name: str) -> bool:
         """Take on the work for a name; False when it is done or another process is at it.
 
         Only a process that runs holds a claim: one that died leaves nothing to clean up.
         """
-        mark = self._path(name).with_suffix(".claim")
+        lock = file_lock(self._path(name).with_suffix(".claim"))
         try:
-            with mark.open("x", encoding="ascii") as file:
-                file.write(str(os.getpid()))
-        except FileExistsError:
-            owner = mark.read_text(encoding="ascii")
-            if owner.isdecimal() and _runs(int(owner)):
-                return False
-            mark.write_text(str(os.getpid()), encoding="ascii")
-        return name not in self
+            lock.acquire()
+        except TimeoutError:
+            return False
+        if name in self:
+            lock.release()
+            return False
+        self._claims[name] = lock  # until it is stored, or this process ends
+        return True
 
     def get(self, name: str) -> dict[str, list[Array]]:
         """Return what was stored under a name; one list of arrays a column."""
@@ -77,13 +83,3 @@ class Cache:
 
     def _path(self, name: str) -> Path:
         return self._folder / f"{name}.npz"
-
-
-def _runs(process: int) -> bool:
-    try:
-        os.kill(process, 0)  # signal 0 only asks
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True

@@ -18,7 +18,7 @@ from pura.base import linux
 from pura.base.errors import ModelError
 from pura.base.json_text import read_json
 from pura.base.linux import PARENT
-from pura.base.process import NOT_SHUT_STATUS, converse, start_child
+from pura.base.process import NO_WINDOW, NOT_SHUT_STATUS, converse, start_child
 
 _BEAT_S: Final = 0.1
 _TAIL: Final = 4000
@@ -51,6 +51,7 @@ def run_child(
             stdin=subprocess.DEVNULL,
             stdout=sink,
             stderr=subprocess.STDOUT,
+            creationflags=NO_WINDOW,
         )
         try:
             while True:

@@ -2621,6 +2621,10 @@
         <source>Saved: {file:text}</source>
         <translation>Gespeichert: {file:text}</translation>
     </message>
+    <message>
+        <source>Marked text</source>
+        <translation>Markierter Text</translation>
+    </message>
 </context>
 <context>
     <name>Marks</name>
@@ -4234,6 +4238,10 @@
     <message>
         <source>Not set up yet</source>
         <translation>Noch nicht eingerichtet</translation>
+    </message>
+    <message>
+        <source>Setting up</source>
+        <translation>Wird eingerichtet</translation>
     </message>
     <message>
         <source>You stopped the audit: nothing is said of this text, and all other findings are safe. Press Audit (Ctrl+Return) to begin again.</source>

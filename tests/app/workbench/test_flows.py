@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
-from PySide6.QtWidgets import QApplication, QLabel, QMessageBox, QPushButton
+from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QMessageBox, QPushButton
 
 from pura.audit.unexamined import FAULTS
 from pura.base.errors import ModelError
@@ -841,6 +841,18 @@ def test_a_file_that_is_no_text_opens_what_it_is_for(window, qtbot, tmp_path, tb
     (tmp_path / "memo.json").write_text('{"a": "text"}')
     window.add_files([tmp_path / "memo.json"])
     assert [item.name for item in session.texts.queue.items] == ["memo.json"]
+
+
+def test_a_passphrase_is_wiped_where_no_file_is_chosen_for_a_bundle(window, monkeypatch):
+    chosen = window.session.chosen
+    stored = replace(chosen.key, entry=object())
+    monkeypatch.setattr(type(chosen), "key", property(lambda _: stored))
+    dialog = setup.make_bundle(window)
+    secret = Secret(bytearray(b"four words in a row"))
+    dialog.given.emit(secret)
+    (asked,) = (one for one in window.findChildren(QFileDialog) if one.isVisible())
+    asked.reject()
+    assert not any(secret.copy())
 
 
 def test_a_text_waits_until_there_is_a_set_up_and_its_page_offers_the_ways(window, text):

@@ -3,7 +3,10 @@
 from pathlib import Path
 from typing import Any
 
+from PySide6.QtWidgets import QMenu
+
 from pura_audit.platform.i18n import translate
+from pura_audit.workbench.commands import build_menu, commands
 
 
 def opened(window: Any, qtbot: Any, path: Path) -> None:
@@ -48,3 +51,16 @@ def test_switched_off_nothing_is_kept_and_nothing_is_written(window, qtbot, tmp_
     window.recent.actions()[-1].trigger()
     opened(window, qtbot, tmp_path / "c.txt")
     assert settings.current.recent == (str(tmp_path / "c.txt"),)
+
+
+def test_no_menu_is_one_that_qt_made_by_itself(window, monkeypatch):
+    # PySide 6.8 takes such a one away with the list of actions by which it is found.
+    real = QMenu.addMenu
+
+    def own(menu: QMenu, added: QMenu) -> Any:
+        assert isinstance(added, QMenu)
+        return real(menu, added)
+
+    monkeypatch.setattr(QMenu, "addMenu", own)
+    _, menu = build_menu(window, dict(list(commands(window).items())[:2]))
+    assert [action.menu().title() for action in menu.actions()] == list(commands(window))[:2]

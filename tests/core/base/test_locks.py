@@ -227,3 +227,30 @@ def test_folders_on_the_way_are_for_this_user_only(tmp_path):
     assert modes == ([0o777] * 3 if os.name == "nt" else [0o755, 0o700, 0o700])  # it shows none
     with pytest.raises(NotADirectoryError):
         make_private(theirs / "a" / "b" / "file")
+
+
+def test_a_file_that_is_being_read_is_replaced_when_it_was_read_on_windows(tmp_path, monkeypatch):
+    path, tries, free = tmp_path / "file", [], [4]
+    path.write_bytes(b"old")
+    replace = Path.replace
+
+    def busy(new: Path, target: Path) -> Path:
+        tries.append(target)
+        if len(tries) < free[-1]:
+            raise PermissionError(13, "Access is denied", str(new), 5, str(target))
+        return replace(new, target)
+
+    monkeypatch.setattr(Path, "replace", busy)
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    monkeypatch.setattr(sys, "platform", "linux")
+    with pytest.raises(PermissionError):  # elsewhere nobody's reading is in the way
+        write_atomic(path, b"new")
+    assert (len(tries), path.read_bytes()) == (1, b"old")
+    monkeypatch.setattr(sys, "platform", "win32")
+    write_atomic(path, b"new")
+    assert (len(tries), path.read_bytes()) == (4, b"new")
+    free.append(99)
+    tries.clear()
+    with pytest.raises(PermissionError):
+        write_atomic(path, b"newer")
+    assert [one.name for one in tmp_path.iterdir()] == ["file"]

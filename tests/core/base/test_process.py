@@ -1,11 +1,14 @@
 """How a run ends that somebody else ends."""
 
+import ast
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+import pura
 from pura.base.process import start_child
 
 CODE = """
@@ -45,3 +48,14 @@ def test_a_child_of_ours_sees_no_device(monkeypatch):
             b"import os; print('seen', os.environ['CUDA_VISIBLE_DEVICES'])\n"
         )
     assert b"seen " in said.split(b">>> ")[1].splitlines()
+
+
+def test_no_child_opens_a_window_on_windows_or_hears_ctrl_c_there():
+    found = 0
+    for path in Path(pura.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_bytes())):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "subprocess.Popen":
+                flags = [key.value for key in node.keywords if key.arg == "creationflags"]
+                assert [ast.unparse(flag) for flag in flags] == ["NO_WINDOW"], path
+                found += 1
+    assert found == 3

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from tests.core.programs import python
 
 from pura.measure.cache import Cache
 from pura.measure.corpora import CELLS, CLEAN, LEARN, LEARNING, MAIN, STUDY, Cell
@@ -129,11 +130,15 @@ def test_shelf_gives_back_what_was_put(tmp_path):
 
 
 def test_a_claim_is_for_one_process_that_lives(tmp_path):
+    claim = (
+        "from pathlib import Path; from pura.measure.cache import Cache\n"
+        f"print(Cache(Path({str(tmp_path)!r})).claim('work'))"
+    )
+    assert python(claim).strip() == "True"  # and it ended
     cache = Cache(tmp_path)
     assert cache.claim("work")
     assert not cache.claim("work")
-    (tmp_path / "work.claim").write_text("999999999")  # no such process
-    assert cache.claim("work")
+    assert python(claim).strip() == "False"
     cache.put("work", {"x": [np.arange(2)]})
-    (tmp_path / "work.claim").unlink()
+    assert not Cache(tmp_path).claim("work")
     assert not cache.claim("work")

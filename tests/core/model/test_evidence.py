@@ -319,7 +319,7 @@ def test_real_model_equals_naive_and_reads_the_samples(real_model):
     assert len(plan) > 60
     cut = replace(profile, temperature=0.9, top_k=200, top_p=0.95)
     wanted = read_logits(logits, ids[1:], keys=[key], profile=cut)
-    assert_equal(read(real_model, ids, keys=[key], profile=cut), wanted, 1)
+    assert_equal(read(real_model, ids, keys=[key], profile=cut), wanted, 1, 1e-4)
 
 
 @pytest.mark.sampled

@@ -97,16 +97,22 @@ def peak_memory_bytes() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
-def load_builtin(device: str = "cpu", *, instead: str = "") -> Any:
-    """Load the built-in model from the user's store, or the one of another name."""
+def load_builtin(device: str = "cpu", *, instead: str = "", library: bool = False) -> Any:
+    """Load the built-in model from the user's store, or the one of another name.
+
+    With ``library`` it has the network of transformers, which also generates and saves.
+    """
     from pura.base.paths import user_paths
     from pura.model.device import choose_device
-    from pura.model.load import load_model
+    from pura.model.load import load_model, wrap
     from pura.model.store import ModelStore
 
     store = ModelStore(user_paths().models)
     model = store.get(instead) if instead else store.install_builtin()
-    return load_model(model, choose_device(device))
+    found = load_model(model, choose_device(device))
+    if not library:
+        return found
+    return wrap(plain_network(found), found.tokenizer, found.device, name=found.name)
 
 
 def plain_network(model: Any) -> Any:

@@ -216,7 +216,7 @@ def main() -> None:
     parser.add_argument("--texts", type=int, default=12, help="of the third table")
     options = parser.parse_args()
     _common.print_facts("Drafts", SEED)
-    model = _common.load_builtin("cpu")
+    model = _common.load_builtin("cpu", library=True)
     acceptance(model, options.tokens)
     lookup(model, options.tokens, options.rounds)
     rounding(model, options.texts, options.tokens)

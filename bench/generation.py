@@ -134,7 +134,7 @@ def main() -> None:
 
     _common.print_facts("Generation", SEED)
     for device in ("cpu", "cuda") if torch.cuda.is_available() else ("cpu",):
-        model = _common.load_builtin(device, instead=options.model)
+        model = _common.load_builtin(device, instead=options.model, library=True)
         table(model, options.tokens, options.rounds, options.batches)
         if not options.model:
             table(widened(model), options.tokens, options.rounds, options.batches)

@@ -12,11 +12,10 @@ import argparse
 import shutil
 from pathlib import Path
 
+import _common
 from pura.base.paths import user_paths
 from pura.measure.attacks.rewrite import ModelWriter, model_tools, rewards
 from pura.measure.corpora import LEARNING
-from pura.model.device import choose_device
-from pura.model.load import load_model
 from pura.model.store import ModelStore
 from pura.scheme import Profile
 from pura_lab.attacks.training import (
@@ -41,7 +40,7 @@ def main() -> None:
     ask.add_argument("--output", type=Path, required=True)
     asked = ask.parse_args()
     known = ModelStore(user_paths().models).get(asked.model)
-    model = load_model(known, choose_device("auto"))
+    model = _common.load_builtin("auto", instead=asked.model, library=True)
     profile = Profile(payload_bits=36, code="tbcc", vocab_size=model.vocab_size)
     prompts = [LEARNING[i % len(LEARNING)] for i in range(asked.texts)]
     texts = surrogates(model, prompts, profile, tokens=asked.tokens, seed=asked.seed)

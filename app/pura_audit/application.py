@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
 
@@ -112,8 +112,23 @@ def make_window(
         window.status.say(problem)
     # Once the window is on screen: find keys, models and profiles, then import torch, all in
     # the model thread.
-    QTimer.singleShot(0, session, session.begin)
+    window.installEventFilter(_FirstPaint(session))
     return window
+
+
+class _FirstPaint(QObject):
+    """Lets a session begin when a window is painted; an import beside that would slow it down."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self._session = session
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Wait for the first time, and hold nothing up."""
+        if event.type() == QEvent.Type.Paint:
+            watched.removeEventFilter(self)
+            QTimer.singleShot(0, self._session, self._session.begin)
+        return False
 
 
 def show_audit(

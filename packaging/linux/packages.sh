@@ -55,6 +55,12 @@ libc() {
         sed -n 's/.*(\{0,1\}GLIBC_\(2\.[0-9]*\)).*/\1/p' | sort -uV | tail -n 1
 }
 
+# What the files of a tree hold, by the file, as dpkg counts it: what they take of a disk differs.
+kibibytes() {
+    find "$1" -path "$1/DEBIAN" -prune -o -type f -printf '%s\n' -o -printf '1\n' |
+        awk '{ sum += int(($1 + 1023) / 1024) } END { print sum }'
+}
+
 make_deb() {
     tree=$(stage deb)
     mkdir -p "$tree/DEBIAN" "$tree/usr/share/doc/$name"
@@ -70,7 +76,7 @@ Package: $name
 Version: $version
 Architecture: $(dpkg --print-architecture)
 Maintainer: The PURA Audit developers <developers@puraaudit.invalid>
-Installed-Size: $(du -sk --exclude=DEBIAN "$tree" | cut -f1)
+Installed-Size: $(kibibytes "$tree")
 Depends: libc6 (>= $(libc "$tree")), $needs
 Recommends: gnome-keyring | kwalletmanager
 Conflicts: $other

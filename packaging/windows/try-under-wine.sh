@@ -1,4 +1,4 @@
-#!/bin/bash
+#!/usr/bin/env bash
 # Try the application for Windows on Linux, under Wine, as far as Wine has Windows.
 #
 #     packaging/windows/try-under-wine.sh [--folder FOLDER] [STEP…]

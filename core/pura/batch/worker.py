@@ -11,7 +11,6 @@ from typing import IO, Final
 from pura.base.errors import PuraError
 from pura.base.process import close_to_others
 from pura.batch.engine import Plan, receive, send
-from pura.model import libraries
 
 _BEAT_S: Final = 1.0
 
@@ -29,7 +28,6 @@ def main() -> None:
 
 
 def _work(heard: IO[bytes], said: IO[bytes]) -> None:
-    libraries.allow()  # this process is ours alone
     data = receive(heard)
     if data is None:
         return

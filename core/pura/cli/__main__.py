@@ -119,10 +119,7 @@ def _run() -> None:
 
 
 def run() -> None:
-    """Run the command in a process of its own, which need not load what others might use."""
-    from pura.model import libraries
-
-    libraries.allow()
+    """Run the command in a process of its own."""
     write_alike()
     main()
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pura.model.head import decoder_of
+from pura.model.head import decoder_of, new_cache
 from pura.model.window_scheduler import Passes, put_states
 
 if TYPE_CHECKING:
@@ -31,10 +31,8 @@ class BranchReader:
     """
 
     def __init__(self, model: LanguageModel) -> None:
-        from transformers import DynamicCache
-
         self._model, self._decoder = model, decoder_of(model.network)
-        self._cache: Any = DynamicCache(config=model.network.config)
+        self._cache: Any = new_cache(model.network)
         self.read = 0
 
     @staticmethod
@@ -53,7 +51,7 @@ class BranchReader:
     def take_back(self, read: int) -> None:
         """Forget all but the first inputs."""
         for layer in self._cache.layers:
-            if layer.is_initialized:
+            if layer.keys is not None:
                 layer.keys, layer.values = layer.keys[:, :, :read], layer.values[:, :, :read]
         self.read = read
 
@@ -67,7 +65,6 @@ class BranchReader:
             The hidden states [N, D] behind the tokens of each branch.
         """
         import torch
-        from transformers import DynamicCache
 
         sizes = [len(ids) for _, ids in branches]
         number = np.repeat(np.arange(len(sizes)), sizes)
@@ -79,7 +76,7 @@ class BranchReader:
         weight = self._model.head.weight
         mask = torch.zeros(see.shape, dtype=weight.dtype, device=weight.device)
         mask.masked_fill_(~see.to(weight.device), torch.finfo(mask.dtype).min)
-        cache = DynamicCache(config=self._model.network.config)
+        cache = new_cache(self._model.network)
         kept = [(layer.keys, layer.values) for layer in self._cache.layers]
         put_states(cache, kept, grows=False)
         flat = [token for _, ids in branches for token in ids]

@@ -78,6 +78,15 @@ def decoder_of(network: Any) -> Any:
     return network.base_model if decoder is None or decoder is network else decoder
 
 
+def new_cache(network: Any) -> Any:
+    """Return an empty cache for a network: its own, or that of the transformers library."""
+    if hasattr(network, "new_cache"):
+        return network.new_cache()
+    from transformers import DynamicCache
+
+    return DynamicCache(config=network.config)
+
+
 def find_head(network: Any) -> Head:
     """Describe the head of a network and prove the description.
 

@@ -231,29 +231,35 @@ def _place(path: Path) -> tuple[str, dict[str, str]]:
 
 
 def _load_network(path: Path, facts: FolderFacts | None, device: Device) -> Any:
-    folder, extra = _place(path)
     with _as_model_error():
-        kind = None if facts is None else libraries.network_class(facts.config["model_type"])
-        if kind is None or device.kind != "cpu":
-            libraries.complete()
-        quiet()
-        with contextlib.nullcontext() if kind is None else libraries.unfilled():
-            if facts is not None:
-                _check_shape(kind, facts)
-            network, found = (kind or _auto()).from_pretrained(
-                folder,
-                dtype=device.torch_dtype,
-                use_safetensors=True,
-                output_loading_info=True,
-                **({} if kind else {"trust_remote_code": False}),
-                local_files_only=True,
-                **extra,
-            )
-        if found.get("missing_keys") or found.get("mismatched_keys"):
-            raise ModelError("model.weights-missing", code="model-damaged")
+        network = None
+        if facts is not None and facts.config["model_type"] == "llama":
+            from pura.model import llama
+
+            network = llama.load(facts, device.torch_dtype)
+        if network is None:
+            network = _library_network(path, facts, device)
         network = network.to(device.torch_device)
         pack_layers(network)
         return network
+
+
+def _library_network(path: Path, facts: FolderFacts | None, device: Device) -> Any:
+    folder, extra = _place(path)
+    quiet()
+    if facts is not None:
+        _check_shape(facts)
+    network, found = _auto().from_pretrained(
+        folder,
+        dtype=device.torch_dtype,
+        use_safetensors=True,
+        output_loading_info=True,
+        **_SAFE,
+        **extra,
+    )
+    if found.get("missing_keys") or found.get("mismatched_keys"):
+        raise ModelError("model.weights-missing", code="model-damaged")
+    return network
 
 
 def _auto() -> Any:
@@ -262,7 +268,7 @@ def _auto() -> Any:
     return transformers.AutoModelForCausalLM
 
 
-def _check_shape(kind: Any, facts: FolderFacts) -> None:
+def _check_shape(facts: FolderFacts) -> None:
     """Refuse a config that describes a far larger network than the weights fill.
 
     The network is laid out without memory first, so that a config of a few bytes cannot ask for
@@ -272,13 +278,10 @@ def _check_shape(kind: Any, facts: FolderFacts) -> None:
 
     folder = str(facts.weights[0].parent)
     with torch.device("meta"):
-        if kind is not None:
-            empty = kind(kind.config_class.from_pretrained(folder, local_files_only=True))
-        else:
-            from transformers import AutoConfig
+        from transformers import AutoConfig
 
-            config = AutoConfig.from_pretrained(folder, **_SAFE)
-            empty = _auto().from_config(config, trust_remote_code=False)
+        config = AutoConfig.from_pretrained(folder, **_SAFE)
+        empty = _auto().from_config(config, trust_remote_code=False)
     wanted = sum(p.numel() for p in empty.parameters())
     if wanted > 2 * facts.parameters + (1 << 20):
         raise ModelError("model.config-large")

@@ -202,7 +202,6 @@ def main() -> None:
     from pura.model import libraries
 
     libraries.prepare()
-    libraries.allow()
     libraries.import_torch()
     import torch
 

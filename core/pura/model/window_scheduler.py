@@ -30,7 +30,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pura.base.errors import ModelError
-from pura.model.head import Orders, decoder_of
+from pura.model.head import Orders, decoder_of, new_cache
 from pura.model.load import LanguageModel
 from pura.model.pieces import Look, Piece, PlannedDocument, PlannedText, States, Window
 from pura.model.reading import Reading
@@ -286,9 +286,8 @@ class Passes:
     @functools.cached_property
     def keeps_states(self) -> bool:
         """Whether every layer's cache keeps all that it was given."""
-        from transformers.cache_utils import DynamicLayer
-
-        return all(type(layer) is DynamicLayer for layer in self._cache().layers)
+        layers = new_cache(self._model.network).layers
+        return all(type(layer).__name__ == "DynamicLayer" for layer in layers)
 
     @functools.cached_property
     def takes_masks(self) -> bool:
@@ -327,7 +326,7 @@ class Passes:
         filled = _filled([piece.inputs for piece in pieces], width)
         step = step if len(pieces) == 1 else width
         cached = bool(first.begin) or width > step or any(piece.takers for piece in pieces)
-        cache = self._cache() if cached else None
+        cache = new_cache(self._model.network) if cached else None
         if first.begin:
             put_states(cache, _states(pieces))
         for start in range(0, width, step):
@@ -347,7 +346,7 @@ class Passes:
         pieces, rows = batch.pieces, batch.rows
         cache, width = None, max(size_of(row) for row in rows)
         if any(_begun(pieces).values()):
-            cache = self._cache()
+            cache = new_cache(self._model.network)
             put_states(cache, _states(pieces), grows=False)
         ids = self._ids(_filled([np.concatenate([p.inputs for p in row]) for row in rows], width))
         places = [np.concatenate([p.begin + np.arange(p.size) for p in row]) for row in rows]
@@ -373,11 +372,6 @@ class Passes:
         import torch
 
         return torch.from_numpy(numbers).to(self._model.head.weight.device)
-
-    def _cache(self) -> Any:
-        from transformers import DynamicCache
-
-        return DynamicCache(config=self._model.network.config)
 
 
 def _found(piece: Piece, start: int, hidden: torch.Tensor) -> list[Found]:

@@ -205,7 +205,6 @@ import os, sys
 from pathlib import Path
 from pura.model import libraries
 libraries.prepare()
-libraries.allow()
 from pura.model.device import choose_device
 from pura.model.store import ModelCache
 from pura.model.store import ModelStore

@@ -29,7 +29,9 @@ from pura.audit.run import audit_documents, audit_text
 from pura.base.errors import ModelError
 from pura.documents import from_text
 from pura.model.evidence import read
+from pura.model.packed import packed, product
 from pura.model.tokenise import tokenise
+from pura.model.window_scheduler import Passes
 from pura.scheme import Profile, SecretKey
 
 KEYS = (1, 16)
@@ -228,21 +230,57 @@ def short_memory(model: Any) -> None:
         del held
 
 
-def roofline(device: Any, wait: Callable[[], Any]) -> None:
-    """Print what the machine does in a copy and in matrix products."""
+def roofline(model: Any, lengths: list[int], wait: Callable[[], Any], clock: Any) -> None:
+    """Print what the machine does in a copy and in products, and what a pass asks of both."""
     import torch
 
+    device, dtype = model.head.weight.device, model.head.weight.dtype
     size = 1 << (28 if device.type == "cuda" else 24)
     source = torch.zeros(size, device=device)
     target = torch.empty_like(source)
-    took = min(measured(lambda: target.copy_(source), wait))
-    print(f"copy: {8 * size / took / 1e9:.0f} GB/s, read and written")
+    copied = 8 * size / min(measured(lambda: target.copy_(source), wait, clock))
+    print(f"copy: {copied / 1e9:.1f} GB/s, read and written")
     edge = 8192 if device.type == "cuda" else 1024
-    for dtype in (torch.float32, torch.bfloat16):
-        left = torch.randn(edge, edge, device=device).to(dtype)
-        left @ left
-        took = min(measured(partial(torch.matmul, left, left), wait))
-        print(f"product of matrices, {dtype}: {2 * edge**3 / took / 1e12:.2f} TFLOP/s", flush=True)
+    speed = {}
+    for kind in (torch.float32, torch.bfloat16):
+        left = torch.randn(edge, edge, device=device).to(kind)
+        multiply = partial(product, left, packed(left))  # as the layers of a network do
+        multiply()
+        speed[kind] = 2 * edge**3 / min(measured(multiply, wait, clock))
+        print(f"product of matrices, {kind}: {speed[kind] / 1e12:.3f} TFLOP/s", flush=True)
+    config, rows = model.network.config, []
+    weights = Passes(model).weights
+    for length in lengths:
+        ids = torch.arange(length, device=device)[None] + 300
+        with torch.inference_mode():
+            took = min(measured(lambda ids=ids: model.network(input_ids=ids), wait, clock))  # type: ignore[misc]
+        seen = 2 * length * config.num_hidden_layers * config.hidden_size  # half of a square
+        operations = 2 * (weights + model.head.weight.numel()) + seen
+        read_ = (weights + model.head.weight.numel()) * dtype.itemsize / length
+        least = max(operations / speed[dtype], read_ / copied)
+        rows.append(
+            [
+                str(length),
+                f"{operations / 1e6:.0f}",
+                f"{read_ / 1e6:.2f}",
+                f"{operations / speed[dtype] * 1e3:.2f}",
+                f"{read_ / copied * 1e3:.2f}",
+                f"{took / length * 1e3:.2f}",
+                f"{took / length / least:.2f}",
+            ]
+        )
+    _common.print_table(
+        [
+            "tokens",
+            "million operations a token",
+            "MB of weights a token",
+            "ms by products",
+            "ms by copies",
+            "ms measured",
+            "times the larger",
+        ],
+        rows,
+    )
 
 
 def main() -> None:
@@ -263,15 +301,16 @@ def main() -> None:
     if not cuda:
         torch.set_num_threads(1)
     _common.print_facts("On a device", SEED)
+    # Other programs leave a processor's seconds alone; a device has only those of the clock.
+    clock = time.perf_counter if cuda else time.process_time
     readers = models(args.device, args.dtypes)
     if "roofline" in args.parts:
-        roofline(torch.device(args.device), wait)
+        roofline(readers[f"device, {args.dtypes[0]}"], [1, 16, *args.lengths[:2]], wait, clock)
     if "evidence" in args.parts:
         evidence_table(readers)
     del readers["processor, float32"]
     if "pile" in args.parts:
-        # Other programs leave a processor's seconds alone; a device has only those of the clock.
-        pile_table(readers, args.texts, wait, time.perf_counter if cuda else time.process_time)
+        pile_table(readers, args.texts, wait, clock)
     if "cost" in args.parts:
         cost_table(readers, args.lengths, wait)
     if cuda and "long" in args.parts:

@@ -57,7 +57,7 @@ def _links_out(app: object, name: str, text: list[str]) -> None:
         text[0],
         flags=re.MULTILINE,
     )
-    text[0] = re.sub(r"\]\((\.\./[^)#\s]+)\)", inside, text[0])
+    text[0] = re.sub(r"\]\((\.\./[^)#\s]+)(?:#[^)\s]+)?\)", inside, text[0])
 
 
 def setup(app: object) -> None:

@@ -400,7 +400,10 @@ class StressDialog(WorkingDialog):
         self.setWindowTitle(translate("Stress", "Stress a text"))
         self.resize(1180, 780)
         self.attack = combo((line, attack_title(line.name)) for line in list_attacks())
-        self.attack.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.attack.setSizeAdjustPolicy(
+            QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+        )
+        self.attack.setMinimumContentsLength(14)
         self.strength = QSlider(Qt.Orientation.Horizontal)
         self.strength.setRange(1, 100)
         self.strength.setMinimumWidth(60)
@@ -446,6 +449,7 @@ class StressDialog(WorkingDialog):
         form.setSpacing(GRID)
         _add_named(form, translate("Stress", "Attack"), self.attack)
         _add_named(form, translate("Stress", "Strength"), self.strength)
+        form.setStretchFactor(self.attack, 3)  # its names are long
         form.addWidget(self.share)
         self.share.setMinimumWidth(self.share.fontMetrics().horizontalAdvance(percent(1)) + GRID)
         form.addWidget(self.sweep)

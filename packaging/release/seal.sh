@@ -24,6 +24,16 @@ mkdir -p "$out"
 # --output-reproducible: no time and no serial number of the moment.
 "$tool/bin/cyclonedx-py" environment --output-reproducible --pyproject pyproject.toml \
     --output-format JSON --output-file "$out/pura-audit-$version.cdx.json" build/linux/venv
+# The lister knows no version that pyproject.toml does not state.
+"$tool/bin/python" - "$out/pura-audit-$version.cdx.json" "$version" <<'END'
+import json, sys
+path, version = sys.argv[1:]
+with open(path, encoding="utf-8") as file:
+    parts = json.load(file)
+parts["metadata"]["component"]["version"] = version
+with open(path, "w", encoding="utf-8") as file:
+    json.dump(parts, file, indent=2, sort_keys=True)
+END
 cp resources/models.json "$out/pura-audit-$version.models.json"
 (cd "$out" && find . -type f ! -name 'SHA256SUMS*' | sort | sed 's#^\./##' |
     xargs sha256sum > SHA256SUMS)

@@ -583,6 +583,7 @@ class ReportDialog(PlainDialog):
 
     def _write(self, path: Path, secret: Secret | None) -> None:
         self._path, self._where = None, path.parent
+        self.preview.view.setFocus()  # else the ring goes on to a button, as the form goes grey
         self.line.save(self._work(), path, self.files.further(path), secret)
 
     def _saved(self, built: Built, path: Path) -> None:

@@ -113,7 +113,7 @@ class ReportSignDialog(WorkingDialog):
             form.addRow(line.accessibleName(), line)
         inside = Scrolled(column_of(form, self.seal, self.log, spacing=GRID))
         foot = button_row(close_button(self), self.sign_button)
-        add_parts(layout, inside, self.progress_row(), None, foot)
+        add_parts(layout, inside, self.progress_row(stays=True), None, foot)
 
     def refresh_buttons(self) -> None:
         """Sign when all that is needed is there."""

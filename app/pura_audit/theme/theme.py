@@ -305,7 +305,13 @@ QCheckBox::indicator, QListView::indicator {
 QCheckBox::indicator:checked, QListView::indicator:checked {
   background: $accent; border-color: $accent; image: url("$check");
 }
-QCheckBox::indicator:disabled { border-color: $line; background: $background; }
+QRadioButton::indicator {
+  width: 16px; height: 16px; border: 1px solid $edge; border-radius: 9px; background: $card;
+}
+QRadioButton::indicator:checked { width: 8px; height: 8px; border: 5px solid $accent; }
+QCheckBox::indicator:disabled, QRadioButton::indicator:disabled {
+  border-color: $line; background: $background;
+}
 QSpinBox QLineEdit { border: none; padding: 0; background: transparent; }
 QCheckBox:focus, QRadioButton:focus { border: 2px solid $accent; }
 

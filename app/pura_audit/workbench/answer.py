@@ -459,6 +459,8 @@ class AnswerView(ScrollCard):
         self.details = _link(translate("Answer", "Details"))
         act = partial(self.step_wanted.emit, REPORT)
         self.report = push_button(translate("Answer", "Report …"), act)
+        for button in (*self.steps.values(), self.details, self.report):
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # no ring where the mouse was used
         self.next = ElidedLabel(role="muted")
         row = row_of(steps, (self.next, 1), self.details, self.report, spacing=GAP)
         row.setContentsMargins(PADDING, 7, PADDING, 9)

@@ -341,7 +341,7 @@ class SetupDialog(KeyKeepingDialog):
         )
         self.go = main_button(translate("Setup", "Set up"), self._go)
         foot = button_row(cancel_button(self), self.go)
-        add_parts(column, form, more, self.progress_row(stays=True), foot)
+        add_parts(column, form, more, foot, self.progress_row())  # below: no button moves
         for button in self.templates.values():
             button.toggled.connect(lambda _: self.refresh_buttons())
         self.refresh_buttons()

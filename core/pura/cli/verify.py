@@ -207,6 +207,7 @@ def verify(
 
     Exit codes: 0 every input was audited, 1 some input could not be, 2 usage.
     """
+    from pura.cli.progress import ProgressLine
     from pura.documents import ReadOptions
     from pura.usecases.audits import prepared
 
@@ -251,7 +252,8 @@ def verify(
             setup = options.setup(at)
             run.prompts = _prompts(prompt_file, prompts_file)
             run.ids = read_ids(ids, files) if ids is not None else None
-            ready = opened.enter_context(prepared(at, setup))
+            with ProgressLine(say("texts", count=len(files))) as bar:
+                ready = opened.enter_context(prepared(at, setup, progress=bar))
         except PuraError as error:
             # Without key, profile and model no input can be audited; that is no fault of theirs.
             if as_json:

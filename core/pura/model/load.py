@@ -113,12 +113,21 @@ def load_model(source: InstalledModel | Path, device: Device) -> LanguageModel:
     facts = inspect(path)
     tokenizer = _load_tokenizer(path, facts)
     network = _load_network(path, facts, device)
-    if isinstance(source, InstalledModel):
+    if isinstance(source, InstalledModel):  # its tokenizer is what was installed, byte by byte
         name, fingerprint, weights = source.name, source.fingerprint, source.weights
+        known = source.tokenizer_fingerprint
     else:
         name, weights = (path.stem, "gguf") if path.is_file() else (path.name, "safetensors")
-        fingerprint = fingerprint_of(path)
-    return wrap(network, tokenizer, device, name=name, fingerprint=fingerprint, weights=weights)
+        fingerprint, known = fingerprint_of(path), ""
+    return wrap(
+        network,
+        tokenizer,
+        device,
+        name=name,
+        fingerprint=fingerprint,
+        tokenizer_known=known,
+        weights=weights,
+    )
 
 
 def wrap(
@@ -128,9 +137,12 @@ def wrap(
     *,
     name: str,
     fingerprint: str = "",
+    tokenizer_known: str = "",
     weights: str = "safetensors",
 ) -> LanguageModel:
     """Make a :class:`LanguageModel` of a network that is already in memory.
+
+    The fingerprint of the tokenizer is worked out where it is not known.
 
     Raises:
         ModelError: The tokenizer does not fit the network, or its logits are computed in a way
@@ -151,7 +163,7 @@ def wrap(
         device=device,
         name=name,
         fingerprint=fingerprint,
-        tokenizer_fingerprint=tokenizer_fingerprint(tokenizer),
+        tokenizer_fingerprint=tokenizer_known or tokenizer_fingerprint(tokenizer),
         architecture=type(network).__name__,
         parameters=sum(p.numel() for p in network.parameters()),
         vocab_size=vocab_size,

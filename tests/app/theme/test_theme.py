@@ -7,7 +7,14 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtGui import QColor, QFont, QPalette
-from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QPlainTextEdit
+from PySide6.QtWidgets import (
+    QApplication,
+    QCheckBox,
+    QLabel,
+    QLineEdit,
+    QPlainTextEdit,
+    QRadioButton,
+)
 
 from pura.base.paths import Paths
 from pura_audit.application import make_window
@@ -209,3 +216,19 @@ def test_a_button_that_cannot_be_pressed_still_shows_its_words(window, qtbot):
             for y in range(middle - 5, middle + 5)
         }
         assert max(contrast(a, b) for a in tones for b in tones) >= 4, mode
+
+
+def test_what_can_be_chosen_is_told_from_its_ground_before_it_is(window, qtbot):
+    for kind in (QCheckBox, QRadioButton):
+        box = kind("", window)
+        box.move(200, 300)
+        box.show()
+        for mode in (Mode.LIGHT, Mode.DARK, Mode.CONTRAST):
+            window.set_theme(mode)
+            image = box.grab().toImage()
+            tones = {
+                image.pixelColor(x, y).name()
+                for x in range(image.width())
+                for y in range(image.height())
+            }
+            assert max(contrast(a, b) for a in tones for b in tones) >= 3, (kind, mode)

@@ -41,7 +41,7 @@ app=$root/dist/windows/pura-audit
 mkdir -p "$folder/logs"
 export WINEPREFIX=$folder/prefix WINEDEBUG=-all WINEARCH=win64
 export WINEDLLOVERRIDES="mscoree,mshtml=;ucrtbase=n,b"
-export KMP_AFFINITY=disabled OMP_NUM_THREADS=1 OMP_WAIT_POLICY=PASSIVE
+export OMP_NUM_THREADS=1 OMP_WAIT_POLICY=PASSIVE
 unset PYTHONPATH DISPLAY QT_QPA_PLATFORM FONTCONFIG_FILE
 
 # What ran, said at once and again at the end.
@@ -163,6 +163,8 @@ def refused(*_, **__):
 os.symlink = refused
 if hasattr(_winapi, "CopyFile2"):
     del _winapi.CopyFile2
+# The OpenMP of torch asks for NUMA; children get no variable of the shell's.
+os.environ["KMP_AFFINITY"] = "disabled"
 END
 }
 

@@ -34,7 +34,7 @@ def test_sign_then_verify(desk, rows):
     assert done.exit_code == 0, done.output
     assert "Signed as Reports Desk (ECDSA secp256r1" in done.output
     checked = pura("report", "verify", desk / "s.pdf", "--trust", desk / "org.pem", "--json")
-    [row] = rows(checked.output)
+    [row] = rows(checked.stdout)
     found = {row["name"]: row for row in row["checks"]}
     assert checked.exit_code == 1
     assert found["record"]["finding"] == "record.none"
@@ -42,7 +42,7 @@ def test_sign_then_verify(desk, rows):
         assert found[name]["state"] == "good", found[name]
     # The policy asks for signatures, so that nobody has to name a certificate to miss one.
     replace(default_policy(), signed=True).save(user_paths().policy)
-    [row] = rows(pura("report", "verify", desk / "r.pdf", "--json").output)
+    [row] = rows(pura("report", "verify", desk / "r.pdf", "--json").stdout)
     assert "integrity.policy" in {check["finding"] for check in row["checks"]}
 
 

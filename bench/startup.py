@@ -22,6 +22,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from resource import RUSAGE_CHILDREN, getrusage
 
 from _common import interleaved, median_ratio, print_facts, print_table
 from pura.base.paths import resource, user_paths
@@ -121,8 +122,8 @@ def _first_line(words: list[str]) -> float:
 
 
 def _spent_by_children() -> float:
-    spent = os.times()
-    return spent.children_user + spent.children_system
+    spent = getrusage(RUSAGE_CHILDREN)
+    return spent.ru_utime + spent.ru_stime
 
 
 def _prepare_audit(home: Path, models: Path) -> list[str]:

@@ -419,7 +419,8 @@ class TextCanvas(QAbstractScrollArea):
         visible, tokens = self._visible(), self._theme.tokens
         shades = {level: QColor(tokens.shade(level)) for level in range(-4, 5) if level}
         for number in visible:
-            self._paint_line(painter, number, positions, shades)
+            if number in self._shaped or not self.laying:  # else it is shaped anew in a moment
+                self._paint_line(painter, number, positions, shades)
         for gone in self._shaped.keys() - set(visible):
             del self._shaped[gone]
         if self.shading:

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pura.base.errors import ModelError
-from pura.base.files import open_regular
+from pura.base.files import open_regular, write_atomic
 from pura.base.json_text import read_json
 
 PICKLES: Final = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle", ".joblib")
@@ -280,6 +280,7 @@ def inspect_gguf(path: Path) -> None:
 
 
 RECORD: Final = "pura-model.json"
+_SEEN: Final = f"{RECORD}.seen"
 _BLOCK: Final = 4 << 20
 _MAX_RECORD: Final = 1 << 20
 
@@ -355,7 +356,8 @@ def read_record(folder: Path) -> InstalledModel:
 
 
 def write_record(model: InstalledModel, folder: Path) -> None:
-    """Write the record into ``folder`` so that it is there whole or not at all."""
+    """Write the record of files just hashed into ``folder``; it is there whole or not at all."""
+    (folder / _SEEN).write_text(json.dumps(_stamps(model.path if model.referenced else folder)))
     text = json.dumps(model.to_dict(), indent=2, ensure_ascii=False) + "\n"
     partial = folder / (RECORD + ".part")
     with partial.open("w", encoding="utf-8") as file:
@@ -417,9 +419,7 @@ def verify(
     missing = sorted(model.files.keys() - there)
     # Documentation may come and go; whatever a loader could read may not.
     new = sorted(
-        name
-        for name in there - model.files.keys()
-        if name.endswith(".safetensors") or _is_settings(name)
+        name for name in there - model.files.keys() if _is_weights(name) or _is_settings(name)
     )
     changed = []
     known = sorted(there & model.files.keys())
@@ -442,7 +442,7 @@ def verify(
 def refuse_changed(model: InstalledModel) -> None:
     """Refuse a model whose settings or tokenizer are not what was installed and rehearsed.
 
-    Weights are large and hold numbers only; :func:`verify` hashes them too.
+    Weights are large and hold numbers only: see :func:`refuse_changed_weights`.
 
     Raises:
         ModelError: What is missing, changed or new, by name.
@@ -461,9 +461,47 @@ def refuse_changed(model: InstalledModel) -> None:
         )
 
 
+def refuse_changed_weights(model: InstalledModel) -> None:
+    """Refuse a model whose weights are not what was installed.
+
+    A file is hashed anew where its size, time or inode is another than when it was last hashed.
+    Whoever can set these back can set back the record, too; :func:`verify` hashes all.
+
+    Raises:
+        ModelError: What is missing, changed or new, by name.
+    """
+    note = model.folder / _SEEN
+    before = _note(note)
+    seen = before if isinstance(before, dict) else {}
+    now = _stamps(model.path)
+    faults = {name for name in model.files if _is_weights(name)} ^ now.keys()
+    faults |= {
+        name
+        for name in now.keys() & model.files.keys()
+        if now[name] != seen.get(name) and file_hash(model.path / name) != model.files[name]
+    }
+    if faults:
+        names = ", ".join(sorted(faults))
+        raise ModelError("model.changed", name=model.name, faults=names, code="model-changed")
+    if now != seen:
+        with contextlib.suppress(OSError):  # a folder that nobody may write into
+            write_atomic(note, json.dumps(now).encode())
+
+
 def model_files(folder: Path) -> list[Path]:
-    """Return the files of a model in order of their names, without its record."""
-    return sorted(path for path in folder.iterdir() if path.is_file() and path.name != RECORD)
+    """Return the files of a model in order of their names, without what is noted about it."""
+    notes = (RECORD, _SEEN)
+    return sorted(path for path in folder.iterdir() if path.is_file() and path.name not in notes)
+
+
+def _is_weights(name: str) -> bool:
+    return name.endswith(".safetensors")
+
+
+def _stamps(folder: Path) -> dict[str, list[int]]:
+    """Return size, time and inode of the weights, by name."""
+    found = {path.name: path.stat() for path in model_files(folder) if _is_weights(path.name)}
+    return {name: [one.st_size, one.st_mtime_ns, one.st_ino] for name, one in found.items()}
 
 
 def _is_settings(name: str) -> bool:
@@ -483,7 +521,7 @@ def cache_for(store: Path, source: Path, name: str) -> Path:
 
 def copied_bytes(cache: Path, files: Sequence[Path]) -> int:
     """Return how much of the files an earlier run has copied already."""
-    if _note(cache) != _facts(files):
+    if _note(cache / _NOTE) != _facts(files):
         return 0
     return sum(min(_size(cache / "model" / f.name), f.stat().st_size) for f in files)
 
@@ -509,7 +547,7 @@ def copy_files(
     """
     made = cache / "model"
     facts = _facts(files)
-    if _note(cache) != facts:
+    if _note(cache / _NOTE) != facts:
         shutil.rmtree(cache, ignore_errors=True)
         made.mkdir(parents=True)
         (cache / _NOTE).write_text(json.dumps(facts), encoding="utf-8")
@@ -565,9 +603,9 @@ def _facts(files: Sequence[Path]) -> dict[str, list[int]]:
     return {f.name: [f.stat().st_size, f.stat().st_mtime_ns] for f in files}
 
 
-def _note(cache: Path) -> object:
+def _note(path: Path) -> object:
     try:
-        return json.loads((cache / _NOTE).read_bytes())
+        return json.loads(path.read_bytes())
     except (OSError, ValueError):
         return None
 

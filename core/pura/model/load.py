@@ -24,6 +24,7 @@ from pura.model.folder import (
     inspect_folder,
     model_fingerprint,
     refuse_changed,
+    refuse_changed_weights,
 )
 from pura.model.packed import pack_layers
 from pura.model.tokenise import file_tokenizer, tokenizer_fingerprint
@@ -110,6 +111,7 @@ def load_model(source: InstalledModel | Path, device: Device) -> LanguageModel:
     path = source.path if isinstance(source, InstalledModel) else Path(source)
     if isinstance(source, InstalledModel):
         refuse_changed(source)
+        refuse_changed_weights(source)
     facts = inspect(path)
     tokenizer = _load_tokenizer(path, facts)
     network = _load_network(path, facts, device)

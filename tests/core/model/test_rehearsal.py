@@ -1,6 +1,7 @@
 """A stranger's model meets its faults in a child with limits, never here."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -9,8 +10,9 @@ from typing import Any
 import pytest
 
 from pura.base.errors import ModelError
-from pura.model import trial
+from pura.model import folder, trial
 from pura.model.device import choose_device
+from pura.model.folder import file_hash
 from pura.model.load import load_model, load_tokenizer
 from pura.model.store import ModelCache, ModelStore
 from pura.model.tokenise import decode, tokenise, tokenizer_fingerprint, word_ids
@@ -67,6 +69,42 @@ def test_an_installed_model_whose_settings_changed_is_not_loaded(small_folder, t
         ModelError, match=r"tokenizer\.json", check=lambda e: e.code == "model-changed"
     ):
         load_model(model, choose_device("cpu"))
+
+
+def test_weights_are_hashed_again_only_where_their_file_is_another(
+    small_folder, tmp_path, monkeypatch
+):
+    store = ModelStore(tmp_path / "store")
+    own = store.add(small_folder, "own")
+    hashed: list[str] = []
+
+    def noted(path: Path, *more: Any) -> str:
+        hashed.append(path.name)
+        return file_hash(path, *more)
+
+    monkeypatch.setattr(folder, "file_hash", noted)
+    device = choose_device("cpu")
+    weights = own.path / "model.safetensors"
+    load_model(own, device)
+    assert weights.name not in hashed  # since it came
+    os.utime(weights, ns=(1, 1))
+    for times in (1, 1):  # the second load knows it
+        load_model(own, device)
+        assert hashed.count(weights.name) == times
+    size = weights.stat().st_size
+    with weights.open("r+b") as file:
+        file.seek(size - 1)
+        last = file.read(1)
+        file.seek(size - 1)
+        file.write(bytes([last[0] ^ 1]))
+    with pytest.raises(ModelError, match=r"model\.safetensors") as told:
+        load_model(own, device)
+    assert told.value.code == "model-changed"
+    with pytest.raises(ModelError, match=r"model\.safetensors"):
+        store.verify("own")
+    (own.path / "model.safetensors").unlink()
+    with pytest.raises(ModelError, match=r"model\.safetensors"):
+        load_model(own, device)
 
 
 @pytest.mark.parametrize(

@@ -133,7 +133,9 @@ def test_cancelled_copies_are_not_listed_and_go_on(shop, small_folder, after):
     model = shop.add(small_folder, copy=True)
     assert shop.list() == (model,)
     assert left_over(shop) == ["small"]
-    assert sorted(p.name for p in model.path.iterdir()) == sorted([*model.files, RECORD])
+    assert sorted(p.name for p in model.path.iterdir()) == sorted(
+        [*model.files, RECORD, f"{RECORD}.seen"]
+    )
     shop.verify("small")
 
 

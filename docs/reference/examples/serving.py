@@ -4,11 +4,16 @@ from pathlib import Path
 
 import pura
 
-model = pura.load()  # your stack has its own network and tokenizer
-network, tokenizer = model.network, model.tokenizer
+model = pura.load()  # reads; the network that writes is your stack's own
 
+from transformers import AutoModelForCausalLM  # noqa: E402  (pura makes it work offline)
+
+from pura.base.paths import user_paths  # noqa: E402
 from pura.embed.processor import PuraLogitsProcessor  # noqa: E402  (imports torch)
+from pura.model.store import ModelStore  # noqa: E402
 
+folder = ModelStore(user_paths().models).get(model.name).path
+network, tokenizer = AutoModelForCausalLM.from_pretrained(folder), model.tokenizer
 key = pura.SecretKey.from_hex(Path("desk.key").read_text())
 profile = pura.Profile.load(Path("house.json"))
 inputs = tokenizer(["The council met on Tuesday and"], return_tensors="pt")

@@ -320,6 +320,7 @@ class ResultsModel(QAbstractTableModel):
         self._marks: dict[int, tuple[str, str]] = {}  # of the rows, when they were arranged
         self._column, self._falling, self._grouping = "", False, ""
         self._kind, self._words = "", ""
+        self._empty: dict[str, bool] = {}  # known of columns, until rows change
         queue.rowsInserted.connect(self._inserted)
         queue.rowsRemoved.connect(self._removed)
         queue.dataChanged.connect(self._changed)
@@ -388,7 +389,10 @@ class ResultsModel(QAbstractTableModel):
 
     def empty(self, column: str) -> bool:
         """Say whether no row has anything in a column."""
-        return not any(row.cell(column) for row in (*self._rows, *self._opened))
+        if column not in self._empty:
+            every = (*self._rows, *self._opened)
+            self._empty[column] = not any(row.cell(column) for row in every)
+        return self._empty[column]
 
     def place(self, row: ResultRow | Heading | None) -> int:
         """Return where a row is shown, -1 where it is not; a heading is the one of its group."""
@@ -429,6 +433,7 @@ class ResultsModel(QAbstractTableModel):
     def open_rows(self, rows: Sequence[ResultRow]) -> None:
         """Add the rows of a result."""
         self._opened += rows
+        self._empty.clear()
         self._arrange()
 
     # Inside
@@ -503,14 +508,18 @@ class ResultsModel(QAbstractTableModel):
 
     def _inserted(self, _parent: QModelIndex, first: int, last: int) -> None:
         self._rows[first:first] = map(_row, self._queue.items[first : last + 1])
-        self._later.start()
+        self._arrange_soon()
 
     def _renewed(self) -> None:
         self._rows = [_row(item) for item in self._queue.items]
-        self._later.start()
+        self._arrange_soon()
 
     def _removed(self, _parent: QModelIndex, first: int, last: int) -> None:
         del self._rows[first : last + 1]
+        self._arrange_soon()
+
+    def _arrange_soon(self) -> None:
+        self._empty.clear()
         self._later.start()
 
     def _changed(self, first: QModelIndex, last: QModelIndex) -> None:
@@ -518,6 +527,7 @@ class ResultsModel(QAbstractTableModel):
 
         Below headings a row goes where it belongs.
         """
+        self._empty.clear()
         for place in range(first.row(), last.row() + 1):
             item = self._queue.item(place)
             if item is None:

@@ -112,7 +112,7 @@ class TextCanvas(QAbstractScrollArea):
         self._settled.timeout.connect(self._relayout)
         self._breaker: Breaker | None = None
         self._breaking: Iterator[None] = iter(())
-        self._turn = QTimer(self, interval=0)
+        self._turn = QTimer(self, singleShot=True, interval=0)  # others have their turn between
         self._turn.timeout.connect(self._go_on)
         self._levels = np.empty(0, dtype=np.int8)
         self._starts = self._ends = np.empty(0, dtype=np.int64)
@@ -239,8 +239,8 @@ class TextCanvas(QAbstractScrollArea):
         return self._turn.isActive()
 
     def _go_on(self) -> None:
-        if next(self._breaking, self) is self:
-            self._turn.stop()
+        if next(self._breaking, self) is not self:
+            self._turn.start()
 
     def _break(self, room: float) -> Iterator[None]:
         if self._breaker is None:

@@ -678,19 +678,20 @@ def test_a_picture_of_the_evidence_follows_whatever_changes(shown_window, qtbot,
     )
     plots = window.evidence.bits.plot, window.evidence.course.plot
 
-    def pictures() -> list[Any]:
-        return [plot.viewport().grab().toImage() for plot in plots]
+    def pictures(*, anew: bool = False) -> list[Any]:
+        for plot in plots:
+            plot._drawing = anew  # what is shown stays as it is
+        found = [plot.viewport().grab().toImage() for plot in plots]
+        for plot in plots:
+            plot._drawing = False
+        return found
 
     for change in changes:
-        qtbot.wait(100)
+        qtbot.waitUntil(lambda: pictures() == pictures(anew=True))
         before = pictures()
         change()
         qtbot.waitUntil(lambda before=before: pictures()[0] != before[0])  # type: ignore[misc]
-        qtbot.wait(300)
-        shown = pictures()
-        for plot in plots:
-            plot._draw()  # all of it anew
-        assert pictures() == shown
+    qtbot.waitUntil(lambda: pictures() == pictures(anew=True))
 
 
 def test_the_course_shows_the_whole_or_what_is_on_screen(window, audit):

@@ -42,7 +42,6 @@ class Format:
 
     Attributes:
         name: Stable name.
-        label: For people.
         endings: Endings of file names, with the dot.
         reader: Module and function in ``readers/``; empty for plain text, which needs no parser
             and no child. The function returns the texts of a file in reading order, runs in the
@@ -52,11 +51,15 @@ class Format:
     """
 
     name: str
-    label: str
     endings: tuple[str, ...]
     reader: str = ""
     textual: bool = False
     preload: tuple[str, ...] = ()
+
+    @property
+    def label(self) -> Phrase:
+        """Return what it is, for people."""
+        return phrase(f"format.of-{self.name}")
 
     def load(self) -> FormatReader:
         """Import the reader."""
@@ -86,33 +89,31 @@ _TEXT: Final = (".txt", ".text", ".md", ".markdown", ".log", ".rst", ".tex")
 FORMATS: Final = {
     f.name: f
     for f in (
-        Format("text", "plain text", _TEXT, textual=True),
-        Format("csv", "a table (CSV)", (".csv", ".tsv"), "rows.read_csv", True),
-        Format("pdf", "a PDF", (".pdf",), "pdf.read_pdf"),
-        Format("docx", "a Word document", (".docx", ".docm"), "office.read_docx"),
-        Format("odt", "an OpenDocument text", (".odt",), "office.read_odt"),
+        Format("text", _TEXT, textual=True),
+        Format("csv", (".csv", ".tsv"), "rows.read_csv", True),
+        Format("pdf", (".pdf",), "pdf.read_pdf"),
+        Format("docx", (".docx", ".docm"), "office.read_docx"),
+        Format("odt", (".odt",), "office.read_odt"),
         Format(
             "epub",
-            "a book (EPUB)",
             (".epub",),
             "office.read_epub",
             preload=("charset_normalizer",),
         ),
-        Format("xlsx", "an Excel workbook", (".xlsx", ".xlsm"), "office.read_xlsx"),
-        Format("pptx", "a presentation", (".pptx", ".pptm"), "office.read_pptx"),
-        Format("rtf", "a rich text (RTF)", (".rtf",), "office.read_rtf"),
-        Format("json", "JSON", (".json",), "rows.read_json", True),
-        Format("jsonl", "JSON lines", (".jsonl", ".ndjson"), "rows.read_jsonl", True),
+        Format("xlsx", (".xlsx", ".xlsm"), "office.read_xlsx"),
+        Format("pptx", (".pptx", ".pptm"), "office.read_pptx"),
+        Format("rtf", (".rtf",), "office.read_rtf"),
+        Format("json", (".json",), "rows.read_json", True),
+        Format("jsonl", (".jsonl", ".ndjson"), "rows.read_jsonl", True),
         Format(
             "html",
-            "a web page (HTML)",
             (".html", ".htm", ".xhtml"),
             "html.read_html",
             True,
             ("charset_normalizer",),
         ),
-        Format("eml", "an e-mail", (".eml",), "mail.read_mail", True, _MAIL_LATE),
-        Format("mbox", "a mailbox (mbox)", (".mbox",), "mail.read_mbox", True, _MAIL_LATE),
+        Format("eml", (".eml",), "mail.read_mail", True, _MAIL_LATE),
+        Format("mbox", (".mbox",), "mail.read_mbox", True, _MAIL_LATE),
     )
 }
 
@@ -448,7 +449,7 @@ def memory() -> InputError:
     return over("limit.memory", mebibytes=CHILD_MEMORY_BYTES >> 20)
 
 
-def damaged(label: str, why: Phrase | None = None) -> InputError:
+def damaged(label: Phrase, why: Phrase | None = None) -> InputError:
     """Return the refusal of a file that its parser cannot understand, with the reason if known."""
     if why is None:
         return InputError("input.damaged", label=label, code="input-damaged")

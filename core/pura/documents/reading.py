@@ -18,7 +18,7 @@ from pathlib import Path, PurePath
 from typing import BinaryIO, Final
 
 from pura.base import decoder
-from pura.base.catalogue import phrase, quoted
+from pura.base.catalogue import Phrase, phrase, quoted
 from pura.base.errors import InputError, RecordError
 from pura.base.files import open_regular
 from pura.base.numerals import visible
@@ -237,7 +237,7 @@ def read_sandboxed(
     return _judge(ending.status, ending.answer, form, late=ending.late)
 
 
-def refuse_ending(status: int, label: str, *, late: bool) -> None:
+def refuse_ending(status: int, label: Phrase, *, late: bool) -> None:
     """Refuse a file whose reader ended otherwise than by itself.
 
     Raises:

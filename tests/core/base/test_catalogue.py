@@ -18,6 +18,7 @@ from pura.base.catalogue import PRESENT, FillError, catalogue, phrase, quoted
 from pura.base.errors import InputError, PuraError
 from pura.base.numerals import LANGUAGES
 from pura.base.paths import resource
+from pura.documents.formats import FORMATS
 from pura.keys import backends
 from pura.words.sentences import forbidden
 
@@ -34,10 +35,12 @@ BUILT = {
     "whole.{whole}": (("unusable", 1),),
     "whole.{what}": (("_absent", 0),),
     "hint.{whole}": (("unusable", 1),),
+    "format.of-{self.name}": (("FORMATS", None),),
 }
 TABLES = {
     "SITUATIONS": {what for what, _ in database._SITUATIONS.values()},
     "STATES": set(backends.State),
+    "FORMATS": set(FORMATS),
 }
 # Volumes that phrases are of beside that of the errors.
 ELSEWHERE = ("command", "report-check", "duties")
@@ -221,7 +224,7 @@ def built_keys(built):
         else:
             said = [c.args[at] for _, c in calls() if name_of(c) == where and len(c.args) > at]
             values |= {word for argument in said for word in words_of(argument)}
-    return {re.sub(r"\{\w+\}", value, built) for value in values}
+    return {re.sub(r"\{[\w.]+\}", value, built) for value in values}
 
 
 def test_every_error_has_its_text_and_the_values_of_its_blanks():

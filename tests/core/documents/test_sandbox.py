@@ -13,10 +13,12 @@ import pytest
 from tests.core.programs import ended, python, run
 
 from pura.base import process
+from pura.base.catalogue import catalogue
 from pura.base.errors import InputError
+from pura.base.numerals import LANGUAGES
 from pura.base.process import NOT_SHUT_STATUS
 from pura.documents import formats, manifests, read_data
-from pura.documents.formats import ReadOptions
+from pura.documents.formats import FORMATS, ReadOptions, damaged
 from pura.documents.reading import read_sandboxed
 from pura.usecases.doctor import check_sandbox
 
@@ -260,3 +262,12 @@ def test_a_packaged_program_is_its_own_child() -> None:
     words = ("-P", "-B", "-m", "pura.documents.child")
     said = run(sys.executable, script, *words, input=f"{ASKED}\n<p>words", quiet=True)
     assert json.loads(said)["extracts"][0]["text"] == "words"
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_damaged_file_is_named_in_the_language_of_whoever_asks(name):
+    refusal = damaged(FORMATS[name].label)
+    of_kind = catalogue("errors")[f"format.of-{name}"].texts
+    for language in LANGUAGES:
+        assert of_kind[language] in refusal.words(language)[0]
+    assert name == "json" or of_kind["en"] not in refusal.words("de")[0]

@@ -4,10 +4,11 @@
 #     packaging/linux/prove-deb.sh [--suite NAME] [--before OLD.deb] [FILE]
 #
 # Installs, audits, upgrades, starts the detector as its unit does, removes and purges. --before is
-# the package of the version before, which then writes case, key, model and profile; without it
-# the upgrade is to the same files under a higher number. Takes root, on Debian or Ubuntu, with
-# debootstrap; works in a folder that is deleted.
+# the package of the version before, which then writes case, key, model, profile and the detector's
+# token; without it the upgrade is to the same files under a higher number. Takes root, on Debian or
+# Ubuntu, with debootstrap; works in a folder that is deleted.
 set -euo pipefail
+shopt -s inherit_errexit # what is kept is asked in $( ), and each question has to find something
 suite=bookworm before=
 while :; do
     case ${1:-} in
@@ -63,33 +64,36 @@ at=/home/auditor/proof
 as_user pura -m pura_audit.tools.packaged_check prove "$at"
 echo "a passphrase for the proof" > "$root$at/passphrase"
 mine=(env "PURA_HOME=$at/home" "PURA_PASSPHRASE_FILE=$at/passphrase" pura)
-sample=("$at/sample/text.txt" --profile "$at/sample/profile.json")
 as_user "${mine[@]}" key import proof --file "$at/sample/key.txt" --in-file
+as_user "${mine[@]}" profile import "$at/sample/profile.json" --name house
+state=/var/lib/pura-serve
+serving=(env "PURA_HOME=$state" pura)
+inside install -d -m 700 -o auditor "$state" /run/credentials
+as_user "${serving[@]}" model install
+token=$(as_user "${serving[@]}" serve token new Proof --role trusted | grep -oE '[A-Za-z0-9_-]{40,}' | tail -n 1)
 # Neither the words nor the columns of a list are promised from one version to the next.
 kept() {
     as_user "${mine[@]}" key list | grep -oE '\b[0-9a-f]{16}\b' | sort -u
     as_user "${mine[@]}" caselog show Proof | grep -oE '\b[0-9a-f]{16,64}\b' | sort -u
+    as_user "${mine[@]}" profile show house 2>&1 >/dev/null | grep -oE '\b[0-9a-f]{16,64}\b'
+    as_user "${serving[@]}" serve token list | grep -oE '\b[0-9a-f]{12}\b'
 }
 
-step "upgrade to $(dpkg-deb -f "$root/tmp/second.deb" Version): cases, keys, models and profiles stay"
+step "upgrade to $(dpkg-deb -f "$root/tmp/second.deb" Version): cases, keys, models, profiles and tokens stay"
 had=$(kept)
-[ -n "$had" ]
 inside apt-get install -y -qq --no-install-recommends /tmp/second.deb >/dev/null
 [ "$(version)" = "$(dpkg-deb -f "$root/tmp/second.deb" Version)" ]
 [ "$(kept)" = "$had" ] || { printf 'Before:\n%s\nAfter:\n%s\n' "$had" "$(kept)" >&2; exit 1; }
 as_user "${mine[@]}" caselog verify
-as_user "${mine[@]}" verify "${sample[@]}" --key proof --save Proof --auditor Prover
+as_user "${mine[@]}" verify "$at/sample/text.txt" --profile house --key proof \
+    --save Proof --auditor Prover
 as_user "${mine[@]}" caselog verify
 
-step "the detector, as its unit starts it"
+step "the detector, as its unit starts it, asked with the token made before the upgrade"
 unit=$root/usr/lib/systemd/system/pura-serve.service
-state=/var/lib/pura-serve
-inside install -d -m 700 -o auditor "$state" /run/credentials
 install -m 400 "$root$at/sample/key.txt" "$root/run/credentials/key"
 chown "$(stat -c %u "$root$at")" "$root/run/credentials/key"
 cp "$root$at/sample/profile.json" "$root/etc/pura-serve.json"
-as_user env "PURA_HOME=$state" pura model install
-token=$(as_user env "PURA_HOME=$state" pura serve token new Proof --role trusted | grep -oE '[A-Za-z0-9_-]{40,}' | tail -n 1)
 start=$(sed -n 's/^ExecStart=//p' "$unit")
 # What a chroot can hold of the unit: nobody's rights, a read-only system but for the state and a
 # /tmp of its own, a network of its own with loopback only.

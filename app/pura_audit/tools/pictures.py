@@ -33,6 +33,7 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QPlainTextEdit,
+    QScrollBar,
     QWidget,
 )
 
@@ -77,10 +78,12 @@ def shown(widget: QWidget) -> str:
     """Return a digest of what a widget shows: its parts in their order, and what they are called.
 
     Titles, buttons, headings of tables and names for screen readers count; findings, times, names
-    of devices and whatever else has a digit do not, nor do sizes, colours and fonts.
+    of devices and whatever else has a digit do not, nor do sizes, colours and fonts, by which alone
+    a scroll bar comes and goes.
     """
     parts = [widget, *(one for one in widget.findChildren(QWidget) if one.isVisibleTo(widget))]
-    return _digest(" ".join((_kind(one), *_called(one))) for one in parts)
+    counted = (one for one in parts if not isinstance(one, QScrollBar))
+    return _digest(" ".join((_kind(one), *_called(one))) for one in counted)
 
 
 def _kind(widget: QWidget) -> str:
@@ -377,10 +380,7 @@ class Pictures:
 
     def _first_report(self, language: str) -> bytes:
         """Return the report of the sample."""
-        if self._marked is None:
-            self._one("audit-light", self._audited, lambda *_: None)
-        assert self._marked is not None  # it was audited now or before
-        then = replace(self._marked, created=f"{ISSUED}T10:00:00+00:00")  # a month is a word
+        then = replace(self._sample(), created=f"{ISSUED}T10:00:00+00:00")  # a month is a word
         return build_report([then], _request(language)).pdf
 
     def _paint(self, name: str, widget: QWidget) -> None:
@@ -428,6 +428,9 @@ class Pictures:
 
     def _act(self, name: str) -> Act:
         """Return what a picture shows; the end of its name says theme, language and size."""
+        if name == "audit-light":
+            return self._tried
+        self._sample()
         acts = self._states()
         return acts[name] if name in acts else acts[name.rpartition("-")[0]]
 
@@ -479,17 +482,24 @@ class Pictures:
             if deadline.hasExpired():
                 raise TimeoutError("the window did not get there in time")
 
+    def _sample(self) -> Audit:
+        """Return the audit of the sample, made in English whichever picture comes first."""
+        if self._marked is None:
+            self._one("audit-light", self._tried, lambda *_: None)
+        assert self._marked is not None  # it was audited now or before
+        return self._marked
+
+    def _tried(self, window: MainWindow) -> None:
+        """Audit the sample."""
+        window.try_sample()
+        item = _shown(window.session)
+        self._until(lambda: item.audit is not None and not item.unkept)
+        self._marked = item.audit
+
     def _audited(self, window: MainWindow) -> None:
         """Show the sample; audited once, shown in many pictures."""
-        session = window.session
-        if self._marked is None:
-            window.try_sample()
-            item = _shown(session)
-            self._until(lambda: item.audit is not None)
-            self._marked = item.audit
-        else:
-            session.texts.add_audit(self._marked)
-        kept = _shown(session)
+        window.session.texts.add_audit(self._sample())
+        kept = _shown(window.session)
         self._until(lambda: not kept.unkept)
 
     def _several(self, window: MainWindow) -> None:
@@ -578,10 +588,9 @@ class Pictures:
         from pura_audit.workbench import opening
 
         self._audited(window)
-        assert self._marked is not None
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "R-2026-117.pdf"
-            path.write_bytes(build_report([self._marked], ReportRequest()).pdf)
+            path.write_bytes(build_report([self._sample()], ReportRequest()).pdf)
             dialog = opening.verify_report(window, path)
             self._until(lambda: dialog.checked is not None)
         return dialog

@@ -26,7 +26,7 @@ from pura.model.folder import (
     refuse_changed,
     refuse_changed_weights,
 )
-from pura.model.packed import pack_layers
+from pura.model.product import speed_up
 from pura.model.tokenise import file_tokenizer, tokenizer_fingerprint
 
 if TYPE_CHECKING:
@@ -254,7 +254,7 @@ def _load_network(path: Path, facts: FolderFacts | None, device: Device) -> Any:
         if network is None:
             network = _library_network(path, facts, device)
         network = network.to(device.torch_device)
-        pack_layers(network)
+        speed_up(network)
         return network
 
 

@@ -554,6 +554,7 @@ class Audits(QObject):
             profile=profile,
             also=() if item.profile else tuple(p.profile for p in chosen.profiles[1:]),
             follow=True,
+            resume=True,
         )
 
     def _prompts(self, item: Item) -> tuple[str, ...] | None:

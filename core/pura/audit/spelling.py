@@ -9,7 +9,7 @@ is put there where it is likelier than what stands there, although somebody had 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
@@ -118,15 +118,18 @@ def restore_spelling(
         checkpoint: Called often; may raise.
     """
     words = [word for word in _WORD.finditer(text) if any(map(str.isalpha, word[0]))]
-    pieces = word_ids(model.tokenizer, [word[0] for word in words])
-    split = [word for word, ids in zip(words, pieces, strict=True) if len(ids) > 1]
+    checkpoint()
+    forms = list({word[0] for word in words})
+    tokens = dict(zip(forms, map(len, word_ids(model.tokenizer, forms)), strict=True))
+    split = [word for word in words if tokens[word[0]] > 1]
     lexicon = _lexicon_of(model.tokenizer)
     # Figures and signs between letters say more than a word that is not in the lexicon.
-    broken = sum(
-        2 - usual
-        for usual, word in ((bool(_USUAL.fullmatch(word[0])), word[0]) for word in split)
-        if lexicon.near(word, exchanged=not usual)
-    )
+    broken = 0
+    for word, count in Counter(word[0] for word in split).items():
+        checkpoint()
+        usual = bool(_USUAL.fullmatch(word))
+        if lexicon.near(word, exchanged=not usual):
+            broken += count * (2 - usual)
     if broken < max(_LEAST, _SUSPECTS * len(words)):
         return unchanged(text)
     near = {word[0]: lexicon.near(word[0], exchanged=True) for word in split}

@@ -379,7 +379,7 @@ def _no_key() -> KeyFormatError:
     return KeyFormatError("key.not-a-key", hex=_HEX, key_bytes=KEY_BYTES)
 
 
-_LABEL: Final = b"pura-foreign-1"
+_LABEL: Final = b"pura-foreign-1"  # at most 16 bytes, as each label of a cipher
 _NONCE: Final = 12
 
 
@@ -400,7 +400,9 @@ def seal_secret(
     """
     nonce = random(_NONCE)
     plain = json.dumps(list(numbers)).encode()
-    return base64.b64encode(nonce + _cipher(key).encrypt(nonce, plain, _bound(scheme))).decode()
+    return base64.b64encode(
+        nonce + cipher_of(key, _LABEL).encrypt(nonce, plain, _bound(scheme))
+    ).decode()
 
 
 def open_secret(key: SecretKey, scheme: str, sealed: str) -> tuple[int, ...]:
@@ -411,7 +413,7 @@ def open_secret(key: SecretKey, scheme: str, sealed: str) -> tuple[int, ...]:
     """
     try:
         data = base64.b64decode(sealed, validate=True)
-        plain = _cipher(key).decrypt(data[:_NONCE], data[_NONCE:], _bound(scheme))
+        plain = cipher_of(key, _LABEL).decrypt(data[:_NONCE], data[_NONCE:], _bound(scheme))
         numbers = read_json(plain)
     except (InvalidTag, ValueError):
         raise KeyFormatError("key.foreign-sealed", code="key-mismatch") from None
@@ -420,8 +422,9 @@ def open_secret(key: SecretKey, scheme: str, sealed: str) -> tuple[int, ...]:
     return tuple(numbers)
 
 
-def _cipher(key: SecretKey) -> AESGCM:
-    halves = (key.prf(_LABEL, part).to_bytes(16, "little") for part in (b"0", b"1"))
+def cipher_of(key: SecretKey, label: bytes) -> AESGCM:
+    """Return the cipher that a secret key gives for one purpose, named by at most 16 bytes."""
+    halves = (key.prf(label, part).to_bytes(16, "little") for part in (b"0", b"1"))
     derived = bytearray(b"".join(halves))
     try:
         return AESGCM(derived)

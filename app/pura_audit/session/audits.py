@@ -472,9 +472,7 @@ class Audits(QObject):
             return ""
         if profile.foreign is not None:  # nothing was measured of it
             return ""
-        known = bool(item.prompt.strip())
-        # The words say nothing of power, so no file is read in the window's thread.
-        expected = expect(item.document.text, profile, prompt_known=known, tables=())
+        expected = expect(item.document.text, profile)
         words, seconds = _expectation_words(expected), self.pace.seconds([item])
         if seconds is None or seconds < SHORT_S:
             return words

@@ -55,15 +55,13 @@ class _Lexicon:
 
     def __init__(self, tokens: Sequence[str | None]) -> None:
         self.forms: defaultdict[str, dict[str, int]] = defaultdict(dict)
-        self._anagrams: defaultdict[str, list[str]] = defaultdict(list)
         for number, token in enumerate(tokens):
             if match := _LEXICAL.fullmatch(token or ""):
                 self.forms[match[1].lower()].setdefault(match[1], number)
         by_length: defaultdict[int, list[str]] = defaultdict(list)
         for word in self.forms:
-            self._anagrams["".join(sorted(word))].append(word)
             by_length[len(word)].append(word)
-        self._by_length = {n: (words, _codes(words)) for n, words in by_length.items()}
+        self._by_length = {n: (words, *_codes(words)) for n, words in by_length.items()}
 
     def near(self, word: str, *, exchanged: bool) -> dict[int, tuple[str, float]]:
         """Return the tokens that a word may have been, each with its form and the nats of slips.
@@ -73,12 +71,14 @@ class _Lexicon:
             exchanged: Also several letters that were exchanged for others.
         """
         small, usual = word.lower(), bool(_USUAL.fullmatch(word))
-        nats = dict.fromkeys([*_slips(small), *self._anagrams["".join(sorted(small))]], _SLIP)
+        own, own_letters = _codes([small])
+        words, codes, letters = self._by_length.get(len(small), ([small], own, own_letters))
+        anagrams = [words[n] for n in np.flatnonzero((letters == own_letters).all(axis=1))]
+        nats = dict.fromkeys([*_slips(small), *anagrams], _SLIP)
         nats |= dict.fromkeys(_misread(small), _MISREAD)
-        words, codes = self._by_length.get(len(small), ([], None))
-        if exchanged and codes is not None:
+        if exchanged:
             most = next(most for length, most in _EXCHANGED if len(small) >= length)
-            differ = (codes != _codes([small])).sum(axis=1)
+            differ = (codes != own).sum(axis=1)
             for place in np.flatnonzero(differ <= most):
                 nats.setdefault(words[place], _SLIP + _MORE * (int(differ[place]) - 1))
         return {
@@ -91,11 +91,11 @@ class _Lexicon:
         }
 
 
-def _codes(words: Sequence[str]) -> npt.NDArray[np.uint32]:
-    """Return words of one length letter by letter; [W, N]."""
-    return (
-        np.array(words, dtype=f"U{len(words[0])}")[:, None].view(np.uint32).reshape(len(words), -1)
-    )
+def _codes(words: Sequence[str]) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
+    """Return words of one length letter by letter, [W, N], and their letters in order."""
+    found = np.array(words, dtype=f"U{len(words[0])}")[:, None].view(np.uint32)
+    codes = found.reshape(len(words), -1)
+    return codes, np.sort(codes, axis=1)
 
 
 @lru_cache(maxsize=2)

@@ -362,7 +362,7 @@ class FileTokenizer:
 
     def convert_ids_to_tokens(self, ids: list[int]) -> list[str | None]:
         """Return the string of each token; None where an id has none."""
-        return [self.backend_tokenizer.id_to_token(number) for number in ids]
+        return [*map(self.backend_tokenizer.id_to_token, ids)]
 
     def decode(self, ids: Sequence[int], *, skip_special_tokens: bool = False, **_: object) -> str:
         """Return the text of token ids, a tensor [L] too, with nothing tidied."""

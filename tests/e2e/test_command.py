@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from pura.usecases.cases import SavingRun
 from pura.version import __version__
 
 pytestmark = pytest.mark.model
+HUMAN = Path(__file__).resolve().parents[1] / "data" / "human.txt"
 
 
 def all_german(said: str) -> None:
@@ -160,6 +162,30 @@ def test_no_file_is_replaced_and_no_folder_made_unasked(pura, marked, tmp_path):
         assert "there is no folder" in missing.stderr, call
     assert there.read_text() == "precious"
     assert not absent.parent.exists()
+
+
+@pytest.mark.weekly
+def test_a_long_text_goes_on_where_the_command_was_killed(pura, rows, marked, home):
+    host, text = HUMAN.read_text(encoding="utf-8"), (marked / "00.txt").read_text(encoding="utf-8")
+    (marked / "long.txt").write_text(f"{host}\n\n{text}\n\n{host}", encoding="utf-8")
+    files = (marked / "01.txt", marked / "long.txt")
+    command = ("verify", *files, *options(marked), "--json", "--full")
+    parts = home / "state" / "unfinished"
+    words = [sys.executable, "-m", "pura.cli", *map(str, command)]
+    with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        while process.poll() is None and not any(p.stat().st_size for p in parts.glob("*.part")):
+            time.sleep(0.02)
+        process.kill()
+    assert process.returncode
+    assert any(parts.iterdir())
+    again, whole = (rows(pura(*command).stdout) for _ in range(2))
+    assert not any(parts.iterdir())
+    read = "had been read before the audit was interrupted"
+    for number, (one, other) in enumerate(zip(again, whole, strict=True)):
+        assert (one["evidence"], one["tokens"]) == (other["evidence"], other["tokens"])
+        assert one["verdict"] == other["verdict"] == "mark"
+        said = [from_dict(row).log[4].words("en") for row in (one, other)]
+        assert [read in words for words in said] == [number == 1, False]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no limit on a file's size")

@@ -472,9 +472,7 @@ class Audits(QObject):
             return ""
         if profile.foreign is not None:  # nothing was measured of it
             return ""
-        known = bool(item.prompt.strip())
-        # The words say nothing of power, so no file is read in the window's thread.
-        expected = expect(item.document.text, profile, prompt_known=known, tables=())
+        expected = expect(item.document.text, profile)
         words, seconds = _expectation_words(expected), self.pace.seconds([item])
         if seconds is None or seconds < SHORT_S:
             return words
@@ -554,6 +552,7 @@ class Audits(QObject):
             profile=profile,
             also=() if item.profile else tuple(p.profile for p in chosen.profiles[1:]),
             follow=True,
+            resume=True,
         )
 
     def _prompts(self, item: Item) -> tuple[str, ...] | None:

@@ -80,6 +80,8 @@ def decode_text(
         unlike = unlike_written(readings, prepared.basis.profile)
         note += _reading_noted(prepared, readings, stopped)
         note += signs_noted(unlike)
+        if resumed := sum(reading.resumed for reading in readings):
+            note.append(sentence("log.resumed", n=resumed))
         if any(reading.short_of_memory for reading in readings):
             note.append(sentence("log.memory"))
             prepared.text.notice(Notice.SHORT_OF_MEMORY)

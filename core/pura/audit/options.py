@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pura.base.errors import PuraError
@@ -278,6 +279,8 @@ class Options:
             None takes :func:`latest_day`.
         use: What is on record of the use of the keys; None where nobody looked.
         trust: Certificates, PEM, whose signatures of manifests are trusted; empty trusts nobody.
+        unfinished: Folder for sealed numbers of long texts, from which an audit that was
+            interrupted goes on; None keeps none.
     """
 
     decoder: str = "exact"
@@ -293,6 +296,7 @@ class Options:
     day: dt.date | None = None
     use: KeyUse | None = None
     trust: str = ""
+    unfinished: Path | None = None
 
 
 def latest_day() -> dt.date:

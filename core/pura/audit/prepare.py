@@ -615,6 +615,7 @@ def prepare(basis: AuditBasis, text: AuditText) -> PreparedText:
             restored=options.restore,
             mend=partial(_mend, basis),
             ids=text.ids,
+            checkpoint=basis.checkpoint,
         )
         note += notes
         handled = handling_signs(

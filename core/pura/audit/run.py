@@ -15,6 +15,7 @@ from pura.audit.conclude import conclude
 from pura.audit.decoding import WeighedText, decode_text, decode_windows
 from pura.audit.options import STEPS, AuditText, Options, with_manifests
 from pura.audit.prepare import CHUNK, AuditBasis, PreparedText, prepare
+from pura.audit.unfinished import Unfinished, unfinished
 from pura.base.errors import KeyStoreError, PuraError
 from pura.base.progress import Checkpoint, Progress, Stage, never_cancelled, no_progress
 from pura.documents import from_text
@@ -115,27 +116,29 @@ def audit_documents(
         except PuraError as error:
             found[number] = error
     chunk = None if options.policy.stop_at is None else CHUNK
-    read = _read(basis, 5, requests, [key for key, _ in keys], chunk=chunk)
-    decoded: dict[int, WeighedText] = {}
-    for (number, ready), (readings, seconds) in zip(prepared.items(), read, strict=True):
-        try:
-            decoded[number] = decode_text(ready, readings, seconds)
-        except PuraError as error:
-            found[number] = error
-    for number, one in _read_again(basis, decoded).items():
-        try:
-            found[number] = (
-                one
-                if isinstance(one, PuraError)
-                else stated(conclude(one), texts[number].manifests or ())
-            )
-        except PuraError as error:
-            found[number] = error
+    tried = [key for key, _ in keys]
+    with unfinished(options.unfinished, requests, model, tried, basis.profile) as kept:
+        read = _read(basis, 5, requests, tried, kept, chunk=chunk)
+        decoded: dict[int, WeighedText] = {}
+        for (number, ready), (readings, seconds) in zip(prepared.items(), read, strict=True):
+            try:
+                decoded[number] = decode_text(ready, readings, seconds)
+            except PuraError as error:
+                found[number] = error
+        for number, one in _read_again(basis, decoded, kept).items():
+            try:
+                found[number] = (
+                    one
+                    if isinstance(one, PuraError)
+                    else stated(conclude(one), texts[number].manifests or ())
+                )
+            except PuraError as error:
+                found[number] = error
     return [found[number] for number in range(len(texts))]
 
 
 def _read_again(
-    basis: AuditBasis, decoded: dict[int, WeighedText]
+    basis: AuditBasis, decoded: dict[int, WeighedText], kept: Unfinished | None
 ) -> dict[int, WeighedText | PuraError]:
     """Read windows of several documents a second time, side by side.
 
@@ -154,6 +157,7 @@ def _read_again(
         8,
         [Request(texts=[text], prompts=[basis.beginning]) for _, text in places],
         [basis.keys[number][0] for number in chosen],
+        kept,
     )
     done: dict[int, WeighedText | PuraError] = dict(decoded)
     for number, windows in again.items():
@@ -180,6 +184,7 @@ def _read(
     step: int,
     requests: Sequence[Request],
     keys: Sequence[SecretKey],
+    kept: Unfinished | None,
     *,
     chunk: int | None = None,
 ) -> list[tuple[list[Reading] | PuraError, float]]:
@@ -208,6 +213,7 @@ def _read(
             progress=report,
             checkpoint=basis.checkpoint,
             chunk=chunk,
+            kept=kept and kept.read_with(keys),
         )
     except PuraError as error:
         found = [error] * len(requests)

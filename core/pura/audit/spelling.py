@@ -9,7 +9,7 @@ is put there where it is likelier than what stands there, although somebody had 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
@@ -55,15 +55,13 @@ class _Lexicon:
 
     def __init__(self, tokens: Sequence[str | None]) -> None:
         self.forms: defaultdict[str, dict[str, int]] = defaultdict(dict)
-        self._anagrams: defaultdict[str, list[str]] = defaultdict(list)
         for number, token in enumerate(tokens):
             if match := _LEXICAL.fullmatch(token or ""):
                 self.forms[match[1].lower()].setdefault(match[1], number)
         by_length: defaultdict[int, list[str]] = defaultdict(list)
         for word in self.forms:
-            self._anagrams["".join(sorted(word))].append(word)
             by_length[len(word)].append(word)
-        self._by_length = {n: (words, _codes(words)) for n, words in by_length.items()}
+        self._by_length = {n: (words, *_codes(words)) for n, words in by_length.items()}
 
     def near(self, word: str, *, exchanged: bool) -> dict[int, tuple[str, float]]:
         """Return the tokens that a word may have been, each with its form and the nats of slips.
@@ -73,12 +71,14 @@ class _Lexicon:
             exchanged: Also several letters that were exchanged for others.
         """
         small, usual = word.lower(), bool(_USUAL.fullmatch(word))
-        nats = dict.fromkeys([*_slips(small), *self._anagrams["".join(sorted(small))]], _SLIP)
+        own, own_letters = _codes([small])
+        words, codes, letters = self._by_length.get(len(small), ([small], own, own_letters))
+        anagrams = [words[n] for n in np.flatnonzero((letters == own_letters).all(axis=1))]
+        nats = dict.fromkeys([*_slips(small), *anagrams], _SLIP)
         nats |= dict.fromkeys(_misread(small), _MISREAD)
-        words, codes = self._by_length.get(len(small), ([], None))
-        if exchanged and codes is not None:
+        if exchanged:
             most = next(most for length, most in _EXCHANGED if len(small) >= length)
-            differ = (codes != _codes([small])).sum(axis=1)
+            differ = (codes != own).sum(axis=1)
             for place in np.flatnonzero(differ <= most):
                 nats.setdefault(words[place], _SLIP + _MORE * (int(differ[place]) - 1))
         return {
@@ -91,11 +91,11 @@ class _Lexicon:
         }
 
 
-def _codes(words: Sequence[str]) -> npt.NDArray[np.uint32]:
-    """Return words of one length letter by letter; [W, N]."""
-    return (
-        np.array(words, dtype=f"U{len(words[0])}")[:, None].view(np.uint32).reshape(len(words), -1)
-    )
+def _codes(words: Sequence[str]) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
+    """Return words of one length letter by letter, [W, N], and their letters in order."""
+    found = np.array(words, dtype=f"U{len(words[0])}")[:, None].view(np.uint32)
+    codes = found.reshape(len(words), -1)
+    return codes, np.sort(codes, axis=1)
 
 
 @lru_cache(maxsize=2)
@@ -118,15 +118,18 @@ def restore_spelling(
         checkpoint: Called often; may raise.
     """
     words = [word for word in _WORD.finditer(text) if any(map(str.isalpha, word[0]))]
-    pieces = word_ids(model.tokenizer, [word[0] for word in words])
-    split = [word for word, ids in zip(words, pieces, strict=True) if len(ids) > 1]
+    checkpoint()
+    forms = list({word[0] for word in words})
+    tokens = dict(zip(forms, map(len, word_ids(model.tokenizer, forms)), strict=True))
+    split = [word for word in words if tokens[word[0]] > 1]
     lexicon = _lexicon_of(model.tokenizer)
     # Figures and signs between letters say more than a word that is not in the lexicon.
-    broken = sum(
-        2 - usual
-        for usual, word in ((bool(_USUAL.fullmatch(word[0])), word[0]) for word in split)
-        if lexicon.near(word, exchanged=not usual)
-    )
+    broken = 0
+    for word, count in Counter(word[0] for word in split).items():
+        checkpoint()
+        usual = bool(_USUAL.fullmatch(word))
+        if lexicon.near(word, exchanged=not usual):
+            broken += count * (2 - usual)
     if broken < max(_LEAST, _SUSPECTS * len(words)):
         return unchanged(text)
     near = {word[0]: lexicon.near(word[0], exchanged=True) for word in split}

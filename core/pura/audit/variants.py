@@ -16,6 +16,7 @@ import hashlib
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -23,6 +24,7 @@ import numpy.typing as npt
 
 from pura.audit.key_reading import KeyReading, evidence, strongest, weigh
 from pura.base.errors import InputError
+from pura.base.progress import Checkpoint, never_cancelled
 from pura.decode.exact import Mark
 from pura.decode.paper import decode as decode_paper
 from pura.decode.significance import combine
@@ -366,16 +368,12 @@ class Variant:
         )
 
 
-def _lengths(texts: Sequence[str]) -> list[float]:
-    return [float(len(text)) for text in texts]
-
-
 def variants_of(
     text: str,
     *,
     restored: bool = True,
     spelt: Spelling | None = None,
-    costs: Costs = _lengths,
+    costs: Costs = len,
     ids: I64 | None = None,
     ids_text: str | None = None,
 ) -> tuple[Variant, ...]:
@@ -387,7 +385,7 @@ def variants_of(
         text: The text as found.
         restored: Also try the text as it was before it was handled, where it shows signs of that.
         spelt: The usual spelling of words in small letters; None leaves the case alone.
-        costs: Nats that texts take; without a vocabulary the shortest is taken for the likeliest.
+        costs: Nats that a text takes; without a vocabulary the shortest is taken for the likeliest.
         ids: int64 [L], token ids that a generator saved.
         ids_text: What these ids decode to; needed with ``ids``.
 
@@ -447,6 +445,7 @@ def readings_of(
     restored: bool,
     mend: Mend | None = None,
     ids: Sequence[int] | I64 | None = None,
+    checkpoint: Checkpoint = never_cancelled,
 ) -> tuple[tuple[Variant, ...], list[Tokens], list[Sentence]]:
     """Fix which readings of a text are tried, and tokenise each.
 
@@ -456,10 +455,17 @@ def readings_of(
         restored: As in :func:`variants_of`.
         mend: Mends broken words and puts signs back; None where no model is at hand.
         ids: Token ids that a generator saved.
+        checkpoint: Called often; may raise.
 
     Returns:
         The readings, the tokens of each, and what the log says of them.
     """
+
+    @cache
+    def nats(written: str) -> float:
+        checkpoint()
+        return nats_of(model.tokenizer, written)
+
     notes: list[Sentence] = []
     saved, words = None, None
     if ids is not None:
@@ -470,7 +476,7 @@ def readings_of(
         text,
         restored=restored,
         spelt=lambda words: usual_spelling(model.tokenizer, words),
-        costs=lambda texts: nats_of(model.tokenizer, texts),
+        costs=nats,
         ids=saved,
         ids_text=words,
     )

@@ -82,6 +82,11 @@ class Paths:
         return self.data / "detector.json"
 
     @property
+    def unfinished(self) -> Path:
+        """Sealed numbers of long texts whose audit has not ended, a file each."""
+        return self.state / "unfinished"
+
+    @property
     def policy(self) -> Path:
         """The organisation's policy file."""
         return self.config / "policy.json"

@@ -473,6 +473,7 @@ class AuditOptions:
             epochs=self.epochs,
             weigh=self.weigh,
             trust=self.trusted,
+            resume=True,
         )
 
     @cached_property

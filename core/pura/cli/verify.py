@@ -431,7 +431,7 @@ class _Run:
                 text = AuditText(document=document, prompts=self.prompts, ids=self.ids)
                 try:
                     if len(names) == len(documents) == 1:  # in a batch each finding says it
-                        self._say_what_to_expect(ready, profile, text)
+                        self._say_what_to_expect(profile, text)
                 except PuraError as error:
                     yield (name, document.part), error
                 else:
@@ -500,19 +500,13 @@ class _Run:
             complain(error, name)
 
     @staticmethod
-    def _say_what_to_expect(ready: Prepared, profile: Profile, text: AuditText) -> None:
+    def _say_what_to_expect(profile: Profile, text: AuditText) -> None:
         """Say on standard error, before the model reads, how much can be found."""
         if profile.foreign is not None:  # nothing was measured of it
             return
         from pura.verdict.expect import expect
 
-        found = expect(
-            text.document.text,
-            profile,
-            prompt_known=bool(text.prompts),
-            threshold=ready.policy.t_found,
-        )
-        for line in found.lines(language()):
+        for line in expect(text.document.text, profile).lines(language()):
             notes.print(line)
 
     def refuse(self, name: str, error: PuraError, *, part: str = "") -> None:

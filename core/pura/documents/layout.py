@@ -102,8 +102,8 @@ class _Break:
         return self.indented + 1 + len(self.behind.split(maxsplit=1)[0])
 
 
-Costs = Callable[[Sequence[str]], list[float]]
-"""Gives texts the nats that a vocabulary takes to write them; the smaller, the likelier."""
+Costs = Callable[[str], float]
+"""Gives a text the nats that a vocabulary takes to write it; the smaller, the likelier."""
 _DOUBTS: Final = {WRAPPED: 0.0, BROKEN: 14.0, "curly-quotes": 0.0, "dashes": 0.0, "ellipses": 0.0}
 """Nats that undoing one saves also where a text was written with it: a line end is dear."""
 _Make = Callable[[str, Costs | None], list[Change]]
@@ -129,7 +129,7 @@ def layouts(begun: Sequence[Restored], costs: Costs) -> list[Restored]:
 
     Args:
         begun: Ways to undo what was done before, the text as found among them.
-        costs: Of texts.
+        costs: Of a text.
     """
     ways = list(begun)
     for stage in _STAGES:
@@ -145,7 +145,7 @@ def nats(ways: Sequence[Restored], costs: Costs) -> list[float]:
     if len({way.text for way in ways}) == 1:
         return [0.0] * len(ways)
     doubts = (sum(_DOUBTS.get(s.name, 0.0) * s.count for s in way.substitutions) for way in ways)
-    return [sum(both) for both in zip(costs([way.text for way in ways]), doubts, strict=True)]
+    return [sum(both) for both in zip((costs(way.text) for way in ways), doubts, strict=True)]
 
 
 def doubtful(way: Restored) -> int:
@@ -356,7 +356,7 @@ def _join(at: _Break, name: str, known: str, costs: Costs | None) -> Change:
     whole, apart = f"{first[0][:-1]}{second[0]}", f"{first[0]}{second[0]}"
     divided = known.count(whole.casefold()) > 0
     if costs is not None and not divided:
-        one, two = costs([f" {whole}", f" {apart}"])
+        one, two = costs(f" {whole}"), costs(f" {apart}")
         divided = one <= two
     if divided and not known.count(apart.casefold()):
         return Change(at.start - 1, at.end, "", name)

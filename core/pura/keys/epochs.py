@@ -10,9 +10,6 @@ import re
 import unicodedata
 from typing import Final
 
-from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
-
 from pura.base.errors import KeyFormatError
 from pura.scheme import SecretKey
 from pura.scheme.keys import KEY_BYTES, wipe_buffer
@@ -37,6 +34,9 @@ def derive_key(master: SecretKey, label: str) -> SecretKey:
 
 
 def _derived(key: SecretKey, salt: bytes, info: str) -> SecretKey:
+    from cryptography.hazmat.primitives.hashes import SHA256
+    from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
     secret = key.copy_secret()
     try:
         derived = bytearray(HKDF(SHA256(), KEY_BYTES, salt, info.encode()).derive(bytes(secret)))

@@ -17,14 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Final
-
-from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives.ciphers import Cipher
-from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-from cryptography.hazmat.primitives.ciphers.algorithms import AES
-from cryptography.hazmat.primitives.ciphers.modes import GCM
-from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
+from typing import TYPE_CHECKING, Any, Final
 
 from pura.base.errors import KeyFormatError, naming
 from pura.base.files import read_start
@@ -32,6 +25,9 @@ from pura.base.json_text import read_json
 from pura.keys.entries import MAX_NAME, MAX_NOTE, KeyEntry, KeyRole
 from pura.scheme import SecretKey
 from pura.scheme.keys import KEY_BYTES, wipe_buffer
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 MAGIC: Final = b"PURAKEY"
 VERSION: Final = 1
@@ -122,7 +118,7 @@ def seal(
     keys = _stretch(passphrase, salt, cost)
     try:
         head = header + _key_check(keys, header)
-        cipher = Cipher(AES(memoryview(keys)[:32]), GCM(nonce)).encryptor()
+        cipher = _aes(keys, nonce).encryptor()
         cipher.authenticate_additional_data(head)
         body = cipher.update(content) + cipher.finalize()
     finally:
@@ -146,6 +142,8 @@ def unseal(text: bytes, passphrase: bytearray) -> bytearray:
             asking for too much (``key-file-cost``), or the passphrase is wrong
             (``key-file-passphrase``).
     """
+    from cryptography.exceptions import InvalidTag
+
     data = _bare(text)
     header, cost, salt, nonce, size = _read_header(data)
     start = _HEADER.size + _CHECK
@@ -155,7 +153,7 @@ def unseal(text: bytes, passphrase: bytearray) -> bytearray:
     try:
         if not hmac.compare_digest(head[_HEADER.size :], _key_check(keys, header)):
             raise KeyFormatError("passphrase.wrong", code="key-file-passphrase")
-        cipher = Cipher(AES(memoryview(keys)[:32]), GCM(nonce, tag)).decryptor()
+        cipher = _aes(keys, nonce, tag).decryptor()
         cipher.authenticate_additional_data(head)
         cipher.update_into(body, content)
         cipher.finalize()
@@ -174,7 +172,18 @@ def _zero(keys: bytearray) -> None:
     keys[:] = bytes(len(keys))
 
 
+def _aes(keys: bytearray, nonce: bytes, tag: bytes | None = None) -> Any:
+    # Late, as all of this library: most commands open no file, and the import takes 35 ms.
+    from cryptography.hazmat.primitives.ciphers import Cipher
+    from cryptography.hazmat.primitives.ciphers.algorithms import AES
+    from cryptography.hazmat.primitives.ciphers.modes import GCM
+
+    return Cipher(AES(memoryview(keys)[:32]), GCM(nonce, tag))
+
+
 def _stretch(passphrase: bytearray, salt: bytes, cost: Cost) -> bytearray:
+    from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
+
     made: Any = Scrypt(salt=salt, length=64, n=1 << cost.log2_n, r=cost.r, p=cost.p)
     keys = bytearray(64)
     if hasattr(made, "derive_into"):  # newer than the oldest release that we accept
@@ -379,7 +388,7 @@ def _no_key() -> KeyFormatError:
     return KeyFormatError("key.not-a-key", hex=_HEX, key_bytes=KEY_BYTES)
 
 
-_LABEL: Final = b"pura-foreign-1"
+_LABEL: Final = b"pura-foreign-1"  # at most 16 bytes, as each label of a cipher
 _NONCE: Final = 12
 
 
@@ -400,7 +409,9 @@ def seal_secret(
     """
     nonce = random(_NONCE)
     plain = json.dumps(list(numbers)).encode()
-    return base64.b64encode(nonce + _cipher(key).encrypt(nonce, plain, _bound(scheme))).decode()
+    return base64.b64encode(
+        nonce + cipher_of(key, _LABEL).encrypt(nonce, plain, _bound(scheme))
+    ).decode()
 
 
 def open_secret(key: SecretKey, scheme: str, sealed: str) -> tuple[int, ...]:
@@ -409,9 +420,11 @@ def open_secret(key: SecretKey, scheme: str, sealed: str) -> tuple[int, ...]:
     Raises:
         KeyFormatError: Another key sealed it, or it is damaged.
     """
+    from cryptography.exceptions import InvalidTag
+
     try:
         data = base64.b64decode(sealed, validate=True)
-        plain = _cipher(key).decrypt(data[:_NONCE], data[_NONCE:], _bound(scheme))
+        plain = cipher_of(key, _LABEL).decrypt(data[:_NONCE], data[_NONCE:], _bound(scheme))
         numbers = read_json(plain)
     except (InvalidTag, ValueError):
         raise KeyFormatError("key.foreign-sealed", code="key-mismatch") from None
@@ -420,8 +433,11 @@ def open_secret(key: SecretKey, scheme: str, sealed: str) -> tuple[int, ...]:
     return tuple(numbers)
 
 
-def _cipher(key: SecretKey) -> AESGCM:
-    halves = (key.prf(_LABEL, part).to_bytes(16, "little") for part in (b"0", b"1"))
+def cipher_of(key: SecretKey, label: bytes) -> AESGCM:
+    """Return the cipher that a secret key gives for one purpose, named by at most 16 bytes."""
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+    halves = (key.prf(label, part).to_bytes(16, "little") for part in (b"0", b"1"))
     derived = bytearray(b"".join(halves))
     try:
         return AESGCM(derived)

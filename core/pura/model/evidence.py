@@ -23,7 +23,7 @@ from pura.base.errors import InputError, ProfileError, PuraError
 from pura.base.progress import never_cancelled, not_counted
 from pura.model.head import Orders, decoder_of
 from pura.model.load import LanguageModel
-from pura.model.pieces import Look, plan
+from pura.model.pieces import Look, ReadPieces, plan
 from pura.model.reading import Reading
 from pura.model.tiles import CPU_TILING, GPU_TILING, Tiling
 from pura.model.window_scheduler import WindowScheduler
@@ -145,11 +145,12 @@ def read_documents(
     tiling: Tiling | None = None,
     window: int = WINDOW,
     chunk: int | None = None,
+    kept: ReadPieces | None = None,
 ) -> list[list[Reading] | PuraError]:
     """Read many documents, the windows of all of them side by side.
 
     Arguments are those of :func:`read`, for all documents; ``chunk`` is how many tokens there are
-    at most between two looks.
+    at most between two looks, ``kept`` has the pieces that an interrupted run has read.
 
     Returns:
         In the order of ``requests``: the readings, or why this document could not be read. Beside
@@ -174,6 +175,7 @@ def read_documents(
         chunk=chunk,
         progress=progress,
         checkpoint=checkpoint,
+        kept=kept,
     )
     found: list[PuraError | None] = []
     for request in requests:

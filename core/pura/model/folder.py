@@ -74,16 +74,20 @@ class FolderFacts:
     config: dict[str, Any]
 
 
-def inspect(path: Path) -> FolderFacts | None:
+def inspect(path: Path, *, as_installed: bool = False) -> FolderFacts | None:
     """Check a folder of safetensors or a GGUF file; of the latter nothing is told."""
     if path.is_file():
         inspect_gguf(path)
         return None
-    return inspect_folder(path)
+    return inspect_folder(path, as_installed=as_installed)
 
 
-def inspect_folder(folder: Path) -> FolderFacts:
+def inspect_folder(folder: Path, *, as_installed: bool = False) -> FolderFacts:
     """Check a folder of safetensors weights.
+
+    Args:
+        folder: The folder.
+        as_installed: Its tokenizer is, byte by byte, one that was inspected before.
 
     Raises:
         ModelError: Missing, unsafe or damaged; the file at fault is named.
@@ -93,11 +97,11 @@ def inspect_folder(folder: Path) -> FolderFacts:
     _refuse_special(folder, names)
     config = read_object(folder / "config.json", MAX_CONFIG_BYTES)
     _check_config(config)
-    for name in ("tokenizer_config.json", "processor_config.json", "tokenizer.json"):
+    for name in ("tokenizer_config.json", "processor_config.json"):
         if name in names:
-            data = read_object(folder / name, MAX_JSON_BYTES)
-            if name != "tokenizer.json":
-                _refuse_remote_code(data, name)
+            _refuse_remote_code(read_object(folder / name, MAX_JSON_BYTES), name)
+    if "tokenizer.json" in names and not as_installed:
+        read_object(folder / "tokenizer.json", MAX_JSON_BYTES)
     if not any(n in names for n in ("tokenizer.json", "tokenizer.model", "vocab.json")):
         raise ModelError("model.lacks", name="tokenizer.json")
     weights = _weight_files(folder, names)

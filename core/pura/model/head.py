@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from pura.base.errors import ModelError
-from pura.model.packed import packed, product
+from pura.model.product import product
 from pura.model.reading import full_order
 from pura.scheme import SecretKey, ranks
 
@@ -49,7 +49,7 @@ class Head:
         """Return the logits ``first … last - 1`` of some rows, a column a row, in float32.
 
         Args:
-            hidden: [N, D], in the dtype of the weights; for many tiles best packed.
+            hidden: [N, D], in the dtype of the weights.
             first: First logit.
             last: One past the last one; all when None.
 
@@ -69,7 +69,7 @@ class Head:
 
     def logits(self, hidden: Any) -> Any:
         """Return all logits of some rows: float32 [N, R]."""
-        return self.columns(packed(hidden)).T.contiguous()
+        return self.columns(hidden).T.contiguous()
 
 
 def decoder_of(network: Any) -> Any:

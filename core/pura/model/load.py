@@ -26,7 +26,7 @@ from pura.model.folder import (
     refuse_changed,
     refuse_changed_weights,
 )
-from pura.model.packed import pack_layers
+from pura.model.product import speed_up
 from pura.model.tokenise import file_tokenizer, tokenizer_fingerprint
 
 if TYPE_CHECKING:
@@ -94,7 +94,8 @@ def load_bare(source: InstalledModel, device: Device) -> BareModel:
     refuse_changed(source)
     both = {one.name for one in fields(BareModel)} & {one.name for one in fields(source)}
     known = {name: getattr(source, name) for name in both}
-    return BareModel(tokenizer=load_tokenizer(source.path), device=device, **known)
+    tokenizer = _load_tokenizer(source.path, inspect(source.path, as_installed=True))
+    return BareModel(tokenizer=tokenizer, device=device, **known)
 
 
 def load_model(source: InstalledModel | Path, device: Device) -> LanguageModel:
@@ -108,11 +109,12 @@ def load_model(source: InstalledModel | Path, device: Device) -> LanguageModel:
         ModelError: Missing, unsafe, damaged, unknown, or too large for the memory.
     """
     libraries.prepare()
+    as_installed = isinstance(source, InstalledModel)
     path = source.path if isinstance(source, InstalledModel) else Path(source)
     if isinstance(source, InstalledModel):
         refuse_changed(source)
         refuse_changed_weights(source)
-    facts = inspect(path)
+    facts = inspect(path, as_installed=as_installed)
     tokenizer = _load_tokenizer(path, facts)
     network = _load_network(path, facts, device)
     if isinstance(source, InstalledModel):  # its tokenizer is what was installed, byte by byte
@@ -254,7 +256,7 @@ def _load_network(path: Path, facts: FolderFacts | None, device: Device) -> Any:
         if network is None:
             network = _library_network(path, facts, device)
         network = network.to(device.torch_device)
-        pack_layers(network)
+        speed_up(network)
         return network
 
 

@@ -15,7 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -340,6 +341,16 @@ def _share(
 Look = Callable[[Reading], bool]
 
 
+class ReadPieces(Protocol):
+    """Where the numbers of pieces outlive a run that is interrupted."""
+
+    def find(self, digest: bytes) -> npt.NDArray[np.float64] | None:
+        """Return the numbers of a piece that was read before, float64 [2 + 2K, N]."""
+
+    def add(self, digest: bytes, numbers: npt.NDArray[np.float64]) -> None:
+        """Keep the numbers of a piece."""
+
+
 States = list[tuple[Any, Any]]
 """Keys and values of every layer, for the first inputs of a window."""
 
@@ -414,6 +425,38 @@ class Piece:
         first = self.window.target + self.begin + start + skip - self.window.first
         return slice(skip, stop), first
 
+    @property
+    def predicted(self) -> list[tuple[PlannedText, slice]]:
+        """Which tokens of which texts its outputs predict."""
+        own = self.wanted(0, self.size)
+        asked = [(text, slice(token, token + 1)) for text, token, _ in self.asked]
+        if own is None:
+            return asked
+        rows, first = own
+        return [(self.text, slice(first, first + rows.stop - rows.start)), *asked]
+
+    @property
+    def digest(self) -> bytes:
+        """16 bytes that say what is fed and predicted, whatever document it is part of."""
+        made = blake2b(self.window.inputs.tobytes(), digest_size=16)
+        for text, tokens in self.predicted:
+            made.update(b"|" + text.reading.ids[tokens].tobytes())
+        made.update(f"|{self.window.first}|{self.begin}".encode())
+        return made.digest()
+
+    @property
+    def numbers(self) -> npt.NDArray[np.float64]:
+        """What was found for these tokens, float64 [2 + 2K, N]."""
+        return np.hstack([text.numbers(tokens) for text, tokens in self.predicted])
+
+    def put_numbers(self, numbers: npt.NDArray[np.float64]) -> None:
+        """Write down what an interrupted run found."""
+        begin = 0
+        for text, tokens in self.predicted:
+            end = begin + tokens.stop - tokens.start
+            text.put_numbers(tokens, numbers[:, begin:end])
+            begin = end
+
     def done(self) -> None:
         """It was read: states that nobody else waits for are forgotten."""
         if self.source is not None:
@@ -483,6 +526,20 @@ class PlannedText:
         reading.probability[at] = probability
         reading.lo[:, at] = np.clip(lo, 0.0, 1.0)
         reading.hi[:, at] = np.clip(lo + probability, 0.0, 1.0)
+
+    def numbers(self, tokens: slice) -> npt.NDArray[np.float64]:
+        """Return what is known of some tokens, float64 [2 + 2K, N]."""
+        r = self.reading
+        return np.vstack(
+            [r.entropy_bits[tokens], r.probability[tokens], r.lo[:, tokens], r.hi[:, tokens]]
+        )
+
+    def put_numbers(self, tokens: slice, numbers: npt.NDArray[np.float64]) -> None:
+        """Write down what :meth:`numbers` returned in an interrupted run."""
+        r = self.reading
+        r.entropy_bits[tokens], r.probability[tokens] = numbers[:2]
+        r.lo[:, tokens], r.hi[:, tokens] = np.split(numbers[2:], 2)
+        self.reading = replace(r, resumed=r.resumed + numbers.shape[1])
 
     def take(self) -> None:
         """Take over what other texts say, which are complete themselves."""

@@ -48,6 +48,7 @@ class Reading:
         hi: float64 [K, L], its end.
         taken: Tokens whose numbers are those of another reading, behind a difference from it.
         windows: How many overlapping windows of the model the text took.
+        resumed: Tokens whose numbers an interrupted run has left behind.
         short_of_memory: The memory of the device ran short, so the text was read in smaller pieces.
     """
 
@@ -58,6 +59,7 @@ class Reading:
     hi: npt.NDArray[np.float64]
     taken: int = 0
     windows: int = 1
+    resumed: int = 0
     short_of_memory: bool = False
 
     def __len__(self) -> int:

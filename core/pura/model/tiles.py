@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pura.model.head import Head, Orders
-from pura.model.packed import packed
 from pura.model.reading import distribution_torch, is_truncated
 from pura.scheme import Profile
 
@@ -133,7 +132,6 @@ def _streamed_rows(
     tick: Callable[[], None],
 ) -> RowSums:
     """A few rows, tile after tile."""
-    hidden = packed(hidden)
 
     def tiles() -> Iterator[tuple[int, torch.Tensor]]:
         for first in range(0, head.rows, tiling.columns):

@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -213,8 +214,8 @@ def word_ids(tokenizer: Any, words: Sequence[str]) -> list[list[int]]:
         return [list(ids) for ids in found["input_ids"]]
 
 
-def nats_of(tokenizer: Any, texts: Sequence[str]) -> list[float]:
-    """Return how many nats each text takes, written in the tokens of the vocabulary.
+def nats_of(tokenizer: Any, text: str) -> float:
+    """Return how many nats a text takes, written in the tokens of the vocabulary.
 
     A vocabulary is learnt from text and lists its tokens from the most frequent one on, so its
     order is a crude model of how probable each is (Zipf): the fewer nats, the likelier a text.
@@ -222,12 +223,14 @@ def nats_of(tokenizer: Any, texts: Sequence[str]) -> list[float]:
     Raises:
         ModelError: The tokenizer gave up.
     """
-    if not texts:
-        return []
     with tokenizing():
-        found = tokenizer(list(texts), add_special_tokens=False, split_special_tokens=True)
-    rank = np.log(np.arange(len(tokenizer)) + _FLAT) + math.log(math.log1p(len(tokenizer) / _FLAT))
-    return [float(rank[ids].sum()) for ids in found["input_ids"]]
+        found = tokenizer(text, add_special_tokens=False, split_special_tokens=True)
+    return float(_nats_by_rank(len(tokenizer))[found["input_ids"]].sum())
+
+
+@lru_cache(maxsize=2)
+def _nats_by_rank(size: int) -> npt.NDArray[np.float64]:
+    return np.asarray(np.log(np.arange(size) + _FLAT) + math.log(math.log1p(size / _FLAT)))
 
 
 def usual_spelling(tokenizer: Any, words: Iterable[str]) -> dict[str, str]:
@@ -359,7 +362,7 @@ class FileTokenizer:
 
     def convert_ids_to_tokens(self, ids: list[int]) -> list[str | None]:
         """Return the string of each token; None where an id has none."""
-        return [self.backend_tokenizer.id_to_token(number) for number in ids]
+        return [*map(self.backend_tokenizer.id_to_token, ids)]
 
     def decode(self, ids: Sequence[int], *, skip_special_tokens: bool = False, **_: object) -> str:
         """Return the text of token ids, a tensor [L] too, with nothing tidied."""

@@ -32,7 +32,15 @@ import numpy.typing as npt
 from pura.base.errors import ModelError
 from pura.model.head import Orders, decoder_of, new_cache
 from pura.model.load import LanguageModel
-from pura.model.pieces import Look, Piece, PlannedDocument, PlannedText, States, Window
+from pura.model.pieces import (
+    Look,
+    Piece,
+    PlannedDocument,
+    PlannedText,
+    ReadPieces,
+    States,
+    Window,
+)
 from pura.model.reading import Reading
 from pura.model.tiles import Tiling, row_sums, tile_count
 from pura.scheme import Profile
@@ -515,6 +523,7 @@ class WindowScheduler:
         chunk: Tokens at most between two looks.
         progress: Gets what is done and what there is to do, in multiplications.
         checkpoint: Called between layers and tiles; may raise.
+        kept: Has the pieces that an interrupted run has read, and gets those of this one.
     """
 
     model: LanguageModel
@@ -524,6 +533,7 @@ class WindowScheduler:
     chunk: int | None
     progress: Callable[[int, int], None]
     checkpoint: Callable[[], None]
+    kept: ReadPieces | None = None
     _passes: Passes = field(init=False)
     _documents: list[PlannedDocument] = field(default_factory=list, init=False)
     _queue: deque[Batch] = field(default_factory=deque, init=False)
@@ -561,7 +571,7 @@ class WindowScheduler:
 
     def run(self) -> None:
         """Feed everything; a batch for which memory is short is fed again in smaller pieces."""
-        self._plan(piece for document in self._documents for piece in document.pieces)
+        self._plan(self._unread())
         with between(self._passes.layers, self._tick):
             while self._queue:
                 batch = self._queue.popleft()
@@ -581,6 +591,33 @@ class WindowScheduler:
             else [replace(reading, short_of_memory=self._short_of_memory) for reading in one]
             for one in found
         ]
+
+    def _unread(self) -> list[Piece]:
+        """Write down what an interrupted run has read; return what is still to be fed."""
+        pieces = [piece for document in self._documents for piece in document.pieces]
+        if self.kept is None:
+            return pieces
+        read, fed = list[Piece](), set[Piece]()
+        for piece in pieces:
+            numbers = None if piece.text.document.over else self.kept.find(piece.digest)
+            if numbers is None:
+                # A source is fed once more: its states are in no file.
+                waits: Piece | None = piece
+                while waits is not None:
+                    fed.add(waits)
+                    waits = waits.source
+                continue
+            read.append(piece)
+            piece.put_numbers(numbers)
+            step = self._step(piece)
+            for start in range(0, piece.size, step):
+                rows, first = piece.wanted(start, step) or (slice(0, 0), 0)
+                piece.text.document.show(piece.text, first, rows.stop - rows.start)
+        for piece in read:
+            if piece not in fed:
+                piece.done()
+                self._done += self._work([piece])
+        return [piece for piece in pieces if piece in fed]
 
     def _tick(self) -> None:
         """One layer or one tile is through."""
@@ -604,12 +641,12 @@ class WindowScheduler:
         self._count()
 
     def _count(self) -> None:
-        self._total = self._done + sum(self._work(batch) for batch in self._queue)
+        self._total = self._done + sum(self._work(batch.pieces) for batch in self._queue)
 
-    def _work(self, batch: Batch) -> int:
-        """How many multiplications a batch takes, but for attention."""
+    def _work(self, pieces: Iterable[Piece]) -> int:
+        """How many multiplications some pieces take, but for attention."""
         layers, head = self._passes.weights, self.model.head.weight.numel()
-        return sum(piece.size * layers + piece.rows * head for piece in batch.pieces)
+        return sum(piece.size * layers + piece.rows * head for piece in pieces)
 
     def _attempt(self, batch: Batch) -> bool:
         """Feed a batch; False where memory was short."""
@@ -633,6 +670,8 @@ class WindowScheduler:
         else:
             for piece in pieces:
                 piece.done()
+                if self.kept is not None and not piece.text.document.over:
+                    self.kept.add(piece.digest, piece.numbers)
         return True
 
     def _alone(self, pieces: Sequence[Piece]) -> None:

@@ -216,6 +216,7 @@ class Prepared:
             follow=setup.follow,
             weigh=setup.weigh,
             trust=trust_of(environment, setup),
+            unfinished=environment.paths.unfinished if setup.resume else None,
         )
 
     @property

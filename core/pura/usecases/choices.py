@@ -167,6 +167,7 @@ class Choices:
             evidence (Gumbel-max).
         trust: Certificates, PEM, whose signatures of manifests are trusted; None takes the
             user's list (:func:`trusted`), empty trusts nobody.
+        resume: Keep sealed numbers of long texts until their audit ends, and go on from them.
     """
 
     decoder: str = DECODERS[0]
@@ -178,3 +179,4 @@ class Choices:
     epochs: str = ""
     weigh: bool = False
     trust: str | None = None
+    resume: bool = False

@@ -18,9 +18,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-
 from pura.base.errors import InputError, KeyFormatError, KeyStoreError, PuraError, naming
 from pura.base.files import read_bounded, refuse_taken, write_or_refuse
 from pura.base.json_text import read_json
@@ -650,6 +647,8 @@ def _sealed(content: _Content, passphrase: bytearray) -> bytes:
             "register": content.register,
         }
     ).encode()
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
     inner, nonce = bytearray(os.urandom(32)), os.urandom(12)
     try:
         data = nonce + AESGCM(bytes(inner)).encrypt(nonce, body, SCHEMA.encode())
@@ -664,6 +663,9 @@ def _sealed(content: _Content, passphrase: bytearray) -> bytes:
 
 
 def _opened(path: Path, passphrase: bytearray) -> _Content:
+    from cryptography.exceptions import InvalidTag
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
     whole = _object(read_bounded(path, MAX_BYTES, InputError), ("schema", "opened_by", "content"))
     if whole["schema"] != SCHEMA:
         raise _damaged()

@@ -12,7 +12,7 @@ from typing import Final
 
 from pura.base.catalogue import Value, catalogue
 from pura.scheme import Profile
-from pura.verdict.power import PROSE, PowerTable, length_found, shipped_power
+from pura.verdict.power import PROSE, length_found, shipped_power
 
 TOKENS_A_LETTER_WORD: Final = 1.25
 """Tokens an English word, of the built-in model's kind of vocabulary."""
@@ -72,8 +72,6 @@ class Expectation:
         bits: Estimate of the payload bits that can be read if the text is marked, at most
             ``payload_bits``.
         payload_bits: ``L_m`` of the profile.
-        power: Share of marked texts of so many positions that would be found, as a lower limit;
-            None where it was not measured.
         language: What the words look like; ``""`` when there are too few to tell.
         notes: Some of :data:`NOTES`, the weightiest first.
     """
@@ -82,7 +80,6 @@ class Expectation:
     usable: int
     bits: int
     payload_bits: int
-    power: float | None
     language: str
     notes: tuple[str, ...]
 
@@ -113,35 +110,18 @@ NOTES: Final = ("signs", "language", "short", "repetitive")
 """What can weaken an estimate; the words stand in the catalogue."""
 
 
-def expect(
-    text: str,
-    profile: Profile,
-    *,
-    prompt_known: bool = False,
-    threshold: float = 6.0,
-    tables: Sequence[PowerTable] | None = None,
-) -> Expectation:
+def expect(text: str, profile: Profile) -> Expectation:
     """Estimate what an audit of a text can find.
 
     Args:
         text: The text under audit.
-        profile: Its payload, code and sampling.
-        prompt_known: The verifier knows the prompt.
-        threshold: log10 of the evidence that counts as found.
-        tables: Power tables, of which the weakest that fits counts; those that ship when absent.
+        profile: Its payload.
     """
     tokens = estimate_tokens(text)
     language = language_of(text)
     unlike = unlike_study(text)
     repeated = _ratio(text)
     usable = round(tokens * USABLE_SHARE * min(1.0, repeated / REPETITIVE))
-    # The rule of the audit: without a named generator that was measured there is no rate.
-    powers = [
-        table.power(usable, profile, threshold, prompt_known, model=profile.model or "")
-        for table in (shipped_power() if tables is None else tables)
-        if table.suits(profile, kind_of(text))
-    ]
-    power = min((p for p in powers if p is not None), default=None)
     notes = (
         ("signs", unlike == "signs"),
         ("language", unlike == "language"),
@@ -153,7 +133,6 @@ def expect(
         usable=usable,
         bits=readable_bits(usable, profile.payload_bits),
         payload_bits=profile.payload_bits,
-        power=power,
         language=language,
         notes=tuple(name for name, applies in notes if applies),
     )

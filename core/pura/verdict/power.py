@@ -156,8 +156,6 @@ class PowerTable:
         profile: Profile,
         threshold: float,
         prompt_known: bool,
-        *,
-        model: str | None = None,
     ) -> float | None:
         """Return the share of unedited marked texts that would be found, as a lower limit.
 
@@ -166,12 +164,11 @@ class PowerTable:
             profile: Its code, payload, sampling and gate choose the entry.
             threshold: log10 of the evidence that counts as found (``t_found``).
             prompt_known: The verifier knows the prompt.
-            model: Fingerprint of the model that reads the text. None asks for no particular one.
 
         Returns:
             0 … 1, or None when the conditions were not measured.
         """
-        entry = self._entry(profile, threshold, prompt_known, model)
+        entry = self._entry(profile, threshold, prompt_known)
         return None if entry is None else entry.power(usable)
 
     def needed(
@@ -180,11 +177,9 @@ class PowerTable:
         threshold: float,
         power: float,
         prompt_known: bool,
-        *,
-        model: str | None = None,
     ) -> int | None:
         """Return how many usable positions the power takes; None when not measured or reached."""
-        entry = self._entry(profile, threshold, prompt_known, model)
+        entry = self._entry(profile, threshold, prompt_known)
         return None if entry is None else entry.needed(power)
 
     def run(self, asked: PowerQuery, power: float) -> tuple[float | None, int | None]:
@@ -202,9 +197,9 @@ class PowerTable:
         """
         if not self._measured(asked):
             return None, None
-        whole = self._entry(asked.profile, asked.threshold, asked.prompt_known, None)
+        whole = self._entry(asked.profile, asked.threshold, asked.prompt_known)
         inside = self._entry(
-            asked.profile, asked.threshold, asked.prompt_known, None, text_usable=asked.usable
+            asked.profile, asked.threshold, asked.prompt_known, text_usable=asked.usable
         )
         if inside is not None:
             needed = inside.needed(power)
@@ -254,7 +249,6 @@ class PowerTable:
         profile: Profile,
         threshold: float,
         prompt_known: bool,
-        model: str | None,
         *,
         text_usable: int = 0,
     ) -> PowerEntry | None:
@@ -264,8 +258,6 @@ class PowerTable:
         prompt all make finding harder, so a measurement under them is a lower limit too; among
         those that fit, the closest one.
         """
-        if model is not None and model not in self.models:
-            return None
         fitting = [
             entry
             for entry in self.entries
@@ -624,7 +616,10 @@ def claim(own: Sequence[PowerTable], asked: PowerQuery, power: float) -> Claim:
         needed = math.inf if made.needed is None else made.needed
         return -needed, made.power or 0.0
 
-    for tables, are_own in ((own, True), (shipped_power(), False)):
+    if asked.profile.model is None:  # of an unknown generator nothing was measured
+        return Claim()
+    for are_own in (True, False):
+        tables = own if are_own else shipped_power()
         claims = [_claim(table, asked, power, own=are_own) for table in tables]
         claims = [made for made in claims if made.power is not None]
         if claims:

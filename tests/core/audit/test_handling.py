@@ -8,6 +8,7 @@ import sys
 import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -176,10 +177,7 @@ def test_the_readings_do_not_depend_on_key_or_phases(small_model, small_audited,
     def spelt(words: Sequence[str]) -> dict[str, str]:
         return usual_spelling(small_model.tokenizer, words)
 
-    def costs(texts: Sequence[str]) -> list[float]:
-        return nats_of(small_model.tokenizer, texts)
-
-    chosen = variants_of(text, spelt=spelt, costs=costs)
+    chosen = variants_of(text, spelt=spelt, costs=partial(nats_of, small_model.tokenizer))
     assert [(v.name, v.read) for v in chosen] == [(FOUND, False), (CAPITALS, True)]
     for key in (None, OTHER_KEY):
         found = small_audited(text, key=key)

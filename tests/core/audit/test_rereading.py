@@ -17,6 +17,8 @@ from pura.base.errors import Cancelled
 from pura.batch.results import finding_of
 from pura.decode.likelihood import Intervals
 from pura.documents import from_text
+from pura.model import evidence as passes
+from pura.model.evidence import read_documents
 from pura.record import json_io
 from pura.record.audit import Audit
 from pura.record.json_io import findings_digest
@@ -148,6 +150,31 @@ def test_a_passage_that_drowns_is_found_by_its_second_reading(
     share = audit.finding.share
     assert edited.values["share"] == audit.marks[0].share == share == pytest.approx(0.29, abs=0.1)
     assert finding_of(audit.finding)["share"] == round(share, 6)
+
+
+@pytest.mark.model
+def test_what_the_first_reading_decided_is_not_read_again(
+    small_model, small_samples, hidden, small_windows, monkeypatch
+):
+    sample, seen = small_samples["marked-tbcc"], []
+    texts = [sample["texts"][0]["text"], hidden]
+
+    def read(*given, **more):
+        seen.append([len(ids) for one in given[1] for ids in one.texts])
+        return read_documents(*given, **more)
+
+    monkeypatch.setattr(passes, "read_documents", read)
+    decided, open_one = audit_documents(
+        [AuditText(document=from_text(text, name="")) for text in texts],
+        model=small_model,
+        keys=[(SecretKey.from_hex(sample["key_hex"]), None)],
+        profile=Profile.from_dict(sample["profile"]),
+    )
+    assert (decided.verdict, decided.rereading.read, open_one.rereading.read) == ("mark", 0, 2)
+    first, again = seen  # one call for both texts, one for the windows of the other
+    assert sum(first) == decided.input.tokens + open_one.input.tokens
+    assert len(again) == 2
+    assert max(again) == 64
 
 
 @pytest.fixture

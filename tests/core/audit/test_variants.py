@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -151,6 +152,6 @@ def test_short_lines_that_may_have_been_written_so_are_read_as_found_too(small_m
     held_out = Path(__file__).parents[2] / "data" / "held_out.json"
     texts = json.loads(held_out.read_text(encoding="utf-8"))["texts"]
     (text,) = (one["original"] for one in texts if one["tool"] == "pr")
-    found, joined = variants_of(text, costs=lambda each: nats_of(small_model.tokenizer, each))
+    found, joined = variants_of(text, costs=partial(nats_of, small_model.tokenizer))
     assert (found.name, found.read) == (FOUND, True)
     assert (joined.name, joined.read) == ("layout", True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -103,8 +102,8 @@ def test_tabs_before_all_lines_are_an_indent() -> None:
     assert restore_layout(found).text == body
 
 
-def by_length(texts: Sequence[str]) -> list[float]:
-    return [float(len(text.split(" "))) - 9 * text.count("\n\n") for text in texts]
+def by_length(text: str) -> float:
+    return len(text.split(" ")) - 9 * text.count("\n\n")
 
 
 def test_a_printed_line_ends_where_the_next_word_does_not_fit() -> None:
@@ -143,7 +142,7 @@ def test_a_divided_word_is_whole_where_a_vocabulary_has_it() -> None:
         "known thing that the money was not there, which nobody had wanted to say in so many words"
     )
     known = {" forgotten": 1.0, " well-known": 1.0}
-    [best, *_] = layouts([unchanged(found)], lambda texts: [known.get(t, len(t)) for t in texts])
+    [best, *_] = layouts([unchanged(found)], lambda text: known.get(text, len(text)))
     assert "be forgotten by" in best.text
     assert "a well-known thing" in best.text
 
@@ -258,7 +257,7 @@ def test_signs_stay_where_they_stand(text):
 
 def test_two_blanks_behind_some_sentences_were_a_line_end():
     text = "It rained. Nobody came. It was late.  The hall was cold.  We left. It rained again."
-    ways = {way.text for way in layouts([unchanged(text)], lambda texts: [0.0] * len(texts))}
+    ways = {way.text for way in layouts([unchanged(text)], lambda _: 0.0)}
     lines = "It rained. Nobody came. It was late.\nThe hall was cold.\nWe left. It rained again."
     assert {text, lines} <= ways
     assert names(text)[0] == FILLED

@@ -11,7 +11,7 @@ from tests.core.programs import python
 
 from pura.model import llama
 from pura.model.folder import inspect
-from pura.model.packed import pack_layers
+from pura.model.product import speed_up
 
 DTYPES = (torch.float32, torch.bfloat16)
 
@@ -154,8 +154,8 @@ def test_every_setting_that_is_known_reads_bit_for_bit_as_in_the_library(folder_
             differ[name, dtype] = _alike(own, theirs, (1, 2, 50))
             assert own.generation_config.eos_token_id == theirs.generation_config.eos_token_id
             for network in (own, theirs):
-                pack_layers(network)
-            differ[name, dtype, "packed"] = _alike(own, theirs, (2, 50))
+                speed_up(network)
+            differ[name, dtype, "sped up"] = _alike(own, theirs, (2, 50))
             assert sum(p.numel() for p in own.parameters()) == theirs.num_parameters()
     assert {kind: what for kind, what in differ.items() if what} == {}
 

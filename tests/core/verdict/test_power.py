@@ -9,9 +9,10 @@ import pytest
 
 from pura.base.errors import PolicyError
 from pura.scheme import Profile
-from pura.verdict.expect import expect
+from pura.verdict import power
 from pura.verdict.policy import Policy
 from pura.verdict.power import (
+    Claim,
     PowerFolder,
     PowerQuery,
     claim,
@@ -133,12 +134,6 @@ def test_other_conditions_were_not_measured(tmp_path, changes):
     assert table(tmp_path, entry()).power(100, PROFILE.with_(**changes), 6.0, False) is None
 
 
-def test_another_model_was_not_measured(tmp_path):
-    t = table(tmp_path, entry())
-    assert t.power(100, PROFILE, 6.0, False, model=MODEL) is not None
-    assert t.power(100, PROFILE, 6.0, False, model="f" * 16) is None
-
-
 def asked(**changes):
     return PowerQuery(
         **{
@@ -237,6 +232,13 @@ def test_own_tables_go_first_and_of_several_the_weakest_counts(tmp_path):
     assert not nothing.own
 
 
+def test_tables_that_ship_are_read_only_for_an_answer_that_may_be_in_them(tmp_path, monkeypatch):
+    monkeypatch.setattr(power, "shipped_power", lambda: pytest.fail("read"))
+    own = table(tmp_path, entry(), conditions={"models": [MODEL], "kinds": ["English"]})
+    assert claim((own,), asked(), 0.95).own
+    assert claim((own,), asked(profile=PROFILE), 0.95) == Claim()  # it names no generator
+
+
 def test_the_fingerprint_is_over_every_number(tmp_path):
     assert len({t.fingerprint for t in shipped_power()} - {""}) == len(shipped_power())
     one, two = table(tmp_path, entry()), table(tmp_path, entry(found=[10, 80, 60, 99]))
@@ -293,7 +295,6 @@ def test_a_shipped_table_is_found_under_its_own_conditions_alone(t):
     assert made.table in alike
     assert not made.own
     assert made.power == min(other.power(usable, profile, 6.0, False) for other in alike)
-    assert expect("x", profile).power is not None
     for other in (replace(there, kind="German"), replace(there, likelihood="0" * 16)):
         assert claim((), other, 0.95).table is None
 

@@ -1,6 +1,6 @@
 """What other number formats and another runtime gain on a processor, and what evidence they lose.
 
-    python bench/number_formats.py [--words 45 60 80 110 1000] [--batches 1 4 16]
+    python bench/number_formats.py [--words 45 60 80 110 1000] [--batches 1 4 16] [--formats NAME ...]
 
 Marked texts of both codes and beginnings of them, of so many words, are audited with the built-in
 model in each format, as found, in turn in one run, in one thread. ``float32, MKL`` is the network
@@ -158,6 +158,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--words", type=int, nargs="+", default=[45, 60, 80, 110, 1000])
     parser.add_argument("--batches", type=int, nargs="+", default=[1, 4, 16])
+    parser.add_argument("--formats", nargs="+", help="only these, by name, the first to compare with")
     args = parser.parse_args()
     import torch
 
@@ -168,6 +169,8 @@ def main() -> None:
     rows: list[list[str]] = []
     first: tuple[float, float] | None = None
     for name, model in models():
+        if name not in (args.formats or [name]):
+            continue
         speeds = [rate(model, batch) for batch in args.batches]
         found, right = [], 0
         begun = time.process_time()

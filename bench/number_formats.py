@@ -4,10 +4,11 @@
 
 Marked texts of both codes and beginnings of them, of so many words, are audited with the built-in
 model in each format, as found, in turn in one run, in one thread. ``float32, MKL`` is the network
-with the products that torch chooses, ``float32`` as the program runs it. ``int8`` is torch's dynamic quantisation
-of the linear layers, ``int8 weights`` keeps the numbers between them as float32; the output head is
-left as it is. OpenVINO, which no part of the program needs, joins in where it is installed. What is
-not ``float32`` or ``bfloat16`` is measured here and not offered by the program. Speed is that of
+with the products that torch chooses, ``float32`` as the program runs it. ``int8`` is torch's
+dynamic quantisation of the linear layers, ``int8 weights`` keeps the numbers between them as
+float32; the output head is left as it is. OpenVINO, which no part of the program needs, joins in
+where it is installed. What is not ``float32`` or ``bfloat16`` is measured here and not offered by
+the program. Speed is that of
 the network alone, 256 tokens a text; the head is that of the network.
 """
 

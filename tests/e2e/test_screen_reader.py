@@ -20,7 +20,7 @@ pytestmark = [
     pytest.mark.slow,
 ]
 
-# The window with a finding; a line that it is sent brings the next dialog.
+# The window with a finding and a set-up; a line that it is sent brings the next dialog.
 PROGRAM = """
 import sys
 from pathlib import Path
@@ -29,10 +29,13 @@ from tests.app.every_dialog import opened_dialogs
 from pura.base.paths import user_paths
 from pura.record import json_io
 from pura_audit import application
+from pura_audit.platform.notices import LABEL, sample
 
 app = application.make_application()
 audit = json_io.from_json(Path(sys.argv[1]).read_text(encoding="utf-8"))
-window = application.show_audit(audit, paths=user_paths())
+user_paths().profiles.mkdir()
+(user_paths().profiles / "sample.json").write_text(sample().profile.to_json(), encoding="utf-8")
+window = application.show_audit(audit, paths=user_paths(), session_keys={LABEL: sample().key})
 window.show()
 shown, acts = [], iter(opened_dialogs(window).items())
 
@@ -110,8 +113,7 @@ def record(tmp_path, samples, sample_key) -> Path:
 
 def speak(home: Path, language: str) -> None:
     (home / "config").mkdir()
-    settings = home / "config" / "settings.json"
-    settings.write_text(f'{{"language": "{language}"}}', encoding="utf-8")
+    (home / "config/settings.json").write_text(f'{{"language": "{language}"}}', encoding="utf-8")
 
 
 @pytest.mark.parametrize(

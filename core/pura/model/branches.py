@@ -32,6 +32,7 @@ class BranchReader:
 
     def __init__(self, model: LanguageModel) -> None:
         self._model, self._decoder = model, decoder_of(model.network)
+        self._passes = Passes(model)
         self._cache: Any = new_cache(model.network)
         self.read = 0
 
@@ -64,23 +65,19 @@ class BranchReader:
         Returns:
             The hidden states [N, D] behind the tokens of each branch.
         """
-        import torch
-
         sizes = [len(ids) for _, ids in branches]
         number = np.repeat(np.arange(len(sizes)), sizes)
         begin = np.repeat([count for count, _ in branches], sizes)
         place = begin + np.concatenate([np.arange(size) for size in sizes])
         before = np.arange(self.read) < begin[:, None]
         among = (number == number[:, None]) & (place <= place[:, None])
-        see = torch.from_numpy(np.concatenate([before, among], axis=1))
-        weight = self._model.head.weight
-        mask = torch.zeros(see.shape, dtype=weight.dtype, device=weight.device)
-        mask.masked_fill_(~see.to(weight.device), torch.finfo(mask.dtype).min)
+        far = place[:, None] - np.concatenate([np.arange(self.read), place])
+        mask = self._passes.masks(np.concatenate([before, among], axis=1)[None], far[None])
         cache = new_cache(self._model.network)
         kept = [(layer.keys, layer.values) for layer in self._cache.layers]
         put_states(cache, kept, grows=False)
         flat = [token for _, ids in branches for token in ids]
-        out = self._pass(flat, place, cache=cache, mask=mask[None, None])
+        out = self._pass(flat, place, cache=cache, mask=mask)
         return [out[end - size : end] for size, end in zip(sizes, np.cumsum(sizes), strict=True)]
 
     def log_probabilities(self, hidden: torch.Tensor) -> torch.Tensor:
@@ -97,7 +94,7 @@ class BranchReader:
         places: np.ndarray[tuple[int], np.dtype[np.int64]],
         *,
         cache: object,
-        mask: torch.Tensor | None = None,
+        mask: Any = None,
     ) -> torch.Tensor:
         import torch
 

@@ -79,12 +79,21 @@ def decoder_of(network: Any) -> Any:
 
 
 def new_cache(network: Any) -> Any:
-    """Return an empty cache for a network: its own, or that of the transformers library."""
+    """Return an empty cache for a network: its own, or that of the transformers library.
+
+    Layers that look back over a sliding window keep all states too: others may begin with them.
+    """
     if hasattr(network, "new_cache"):
         return network.new_cache()
     from transformers import DynamicCache
+    from transformers.cache_utils import DynamicLayer, DynamicSlidingWindowLayer
 
-    return DynamicCache(config=network.config)
+    cache = DynamicCache(config=network.config)
+    cache.layers = [
+        DynamicLayer() if type(layer) is DynamicSlidingWindowLayer else layer  # type: ignore[no-untyped-call]
+        for layer in cache.layers
+    ]
+    return cache
 
 
 def find_head(network: Any) -> Head:

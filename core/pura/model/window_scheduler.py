@@ -52,6 +52,8 @@ if TYPE_CHECKING:
 Row = tuple[Piece, ...]
 
 PADDING: Final = 0.1  # share of a pass that may go on what is thrown away
+_FULL: Final = "full_attention"
+_SLIDING: Final = "sliding_attention"
 MASK: Final = 1024  # numbers of a mask for every input that a batch may have
 
 TOGETHER: Final = 384
@@ -293,7 +295,7 @@ class Passes:
 
     @functools.cached_property
     def keeps_states(self) -> bool:
-        """Whether every layer's cache keeps all that it was given."""
+        """Whether every layer is attention, whose cache keeps all that it was given."""
         layers = new_cache(self._model.network).layers
         return all(type(layer).__name__ == "DynamicLayer" for layer in layers)
 
@@ -349,8 +351,6 @@ class Passes:
 
     def _masked(self, batch: MaskedBatch) -> list[Found]:
         """Rows of several pieces; a single row may stand behind states that were kept."""
-        import torch
-
         pieces, rows = batch.pieces, batch.rows
         cache, width = None, max(size_of(row) for row in rows)
         if any(_begun(pieces).values()):
@@ -358,12 +358,10 @@ class Passes:
             put_states(cache, _states(pieces), grows=False)
         ids = self._ids(_filled([np.concatenate([p.inputs for p in row]) for row in rows], width))
         places = [np.concatenate([p.begin + np.arange(p.size) for p in row]) for row in rows]
-        see = torch.from_numpy(np.stack([_seen(row, width) for row in rows])).to(ids.device)
-        mask = torch.zeros(see.shape, dtype=self._model.head.weight.dtype, device=ids.device)
-        mask.masked_fill_(~see, torch.finfo(mask.dtype).min)
+        see, far = map(np.stack, zip(*(_seen(row, width) for row in rows), strict=True))
         out = self._decoder(
             input_ids=ids,
-            attention_mask=mask[:, None],
+            attention_mask=self.masks(see, far),
             position_ids=self._ids(_filled(places, width)),
             past_key_values=cache,
             use_cache=cache is not None,
@@ -375,6 +373,29 @@ class Passes:
                 found += _found(piece, 0, hidden[begin : begin + piece.size])
                 begin += piece.size
         return found
+
+    def masks(self, see: npt.NDArray[np.bool_], far: npt.NDArray[np.int64]) -> Any:
+        """Return a mask as the network takes it: one for each kind of layer where there are two.
+
+        Args:
+            see: [B, Q, K], which inputs each input sees.
+            far: [B, Q, K], how many places it stands behind them.
+        """
+        import torch
+
+        def mask(shown: npt.NDArray[np.bool_]) -> torch.Tensor:
+            weight = self._model.head.weight
+            hidden = torch.from_numpy(~shown).to(weight.device)
+            made = torch.zeros(hidden.shape, dtype=weight.dtype, device=weight.device)
+            return made.masked_fill_(hidden, torch.finfo(made.dtype).min)[:, None]
+
+        config = self._decoder.config
+        window = getattr(config, "sliding_window", None)
+        kinds = getattr(config, "layer_types", None)
+        if window is None or (kinds is not None and _SLIDING not in kinds):
+            return mask(see)
+        near = mask(see & (far < window))
+        return near if kinds is None else {_FULL: mask(see), _SLIDING: near}
 
     def _ids(self, numbers: npt.NDArray[np.int64]) -> torch.Tensor:
         import torch
@@ -429,7 +450,7 @@ def _states(pieces: Sequence[Piece]) -> States:
     ]
 
 
-def _seen(row: Row, width: int) -> npt.NDArray[np.bool_]:
+def _seen(row: Row, width: int) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.int64]]:
     """Return which columns each input of a row sees: states that were kept, then the row itself.
 
     A column is an input of some piece at some place in its window. An input sees those of its own
@@ -440,7 +461,7 @@ def _seen(row: Row, width: int) -> npt.NDArray[np.bool_]:
         width: How long the row is with what fills it up.
 
     Returns:
-        bool [Q, S + Q].
+        [Q, S + Q], and how many places each input stands behind each column.
     """
     begun = _begun(row)
     number = {piece: n for n, piece in enumerate([*begun, *row])}
@@ -455,7 +476,7 @@ def _seen(row: Row, width: int) -> npt.NDArray[np.bool_]:
     theirs = np.concatenate([np.repeat(source, sizes), none])[:, None]
     begin = np.concatenate([np.repeat([p.begin for p in row], sizes), none])[:, None]
     among, before = (of == mine) & (place <= at), (of == theirs) & (place < begin)
-    return np.asarray(among | before)
+    return among | before, at - place
 
 
 def put_states(cache: Any, states: States, *, grows: bool = True) -> None:

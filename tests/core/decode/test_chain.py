@@ -371,7 +371,7 @@ def test_markov_holds_on_real_text_under_random_keys(builtin_model, tbcc):
                     tbcc,
                     probability=own,
                 )
-            )
+            ).unissued
             for key in keys
         ]
     )

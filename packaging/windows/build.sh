@@ -57,7 +57,9 @@ for_windows --target "$app/site" "PySide6-Essentials==6.8.3" \
 for_windows --target "$work/distlib" distlib
 rm -rf "$app/site/bin" "$app/site/torch/include" "$app/site/torch/share" "$app/site/torch/test" \
     "$app/site/pyarrow/include" "$app/site/pyarrow/src"
-find "$app/site" \( -name '*.lib' -o -name '*.pdb' \) -delete
+# direct_url.json names the folder of this tree.
+find "$app/site" \( -name '*.lib' -o -name '*.pdb' -o -name direct_url.json \) -delete
+sed -i '/direct_url.json/d' "$app"/site/pura_audit-*.dist-info/RECORD
 if [ -z "$slim" ]; then
     # The built-in model, as its publisher ships it.
     asked="from pura.model.store import builtin_model; print(builtin_model().requirement)"

@@ -160,6 +160,7 @@ class JobContext:
         self._told = 0.0
         self._started = 0.0
         self._first = 0
+        self._counted = False
         self._end: float | None = None
         self._left: float | None = None
 
@@ -209,7 +210,10 @@ class JobContext:
             if stage.number < self._step[0]:  # other texts begin
                 self._end = None
             self._step, self._started, self._first = step, now, stage.done
-            self._left = None
+            self._left, self._counted = None, stage.total > 0
+        elif not self._counted and stage.total:
+            # What an audit that was interrupted has read is no part of the speed.
+            self._started, self._first, self._counted = now, stage.done, True
         elif (
             now - self._told < INTERVAL
             and stage.done < stage.total

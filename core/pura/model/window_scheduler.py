@@ -593,6 +593,8 @@ class WindowScheduler:
     def run(self) -> None:
         """Feed everything; a batch for which memory is short is fed again in smaller pieces."""
         self._plan(self._unread())
+        if self.kept is not None:
+            self.progress(self._done, self._total)
         with between(self._passes.layers, self._tick):
             while self._queue:
                 batch = self._queue.popleft()

@@ -72,6 +72,15 @@ def test_time_left_follows_the_speed_and_waits_for_something_to_go_by(context, t
     assert told[-1].seconds_left == pytest.approx(after - 0.5)
 
 
+def test_what_an_interrupted_audit_has_read_is_no_part_of_the_speed(context, told, clock):
+    context.progress(Stage(number=5, name="reading"))
+    clock.now += 1
+    for done in (4000, 4010, 4500):
+        context.progress(Stage(number=5, name="reading", done=done, total=10_000))
+        clock.now += 2.5
+    assert told[-1].seconds_left == pytest.approx(55 + 100 * (1 - READ) / READ)
+
+
 def test_time_left_never_counts_up(context, told, clock):
     ways = [(1, 10), (1, 20), (1, 30), (1, 38), (2, 40), (60, 41), (1, 90), (1, 99)]
     context.progress(Stage(name="install", done=0, total=100))

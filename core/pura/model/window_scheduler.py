@@ -389,10 +389,12 @@ class Passes:
             made = torch.zeros(hidden.shape, dtype=weight.dtype, device=weight.device)
             return made.masked_fill_(hidden, torch.finfo(made.dtype).min)[:, None]
 
-        config = self._decoder.config
+        config, module = self._decoder.config, sys.modules[type(self._decoder).__module__]
         window = getattr(config, "sliding_window", None)
         kinds = getattr(config, "layer_types", None)
-        if window is None or (kinds is not None and _SLIDING not in kinds):
+        # Some configurations name a window that their network does not have.
+        slides = hasattr(module, "create_sliding_window_causal_mask")
+        if window is None or not slides or (kinds is not None and _SLIDING not in kinds):
             return mask(see)
         near = mask(see & (far < window))
         return near if kinds is None else {_FULL: mask(see), _SLIDING: near}

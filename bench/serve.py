@@ -42,7 +42,6 @@ from pura.usecases.audits import Setup, prepared
 from pura.usecases.environment import Environment
 
 SEED = 31
-POLL_S = 0.25
 SAMPLE = Path(__file__).resolve().parent.parent / "tests" / "data" / "samples" / "marked-tbcc.json"
 
 
@@ -91,8 +90,7 @@ async def one(client: httpx.AsyncClient, text: str, run: Run) -> None:
         return
     place = told.headers["location"]
     shown = told.json()
-    while shown["status"] == "waiting":
-        await asyncio.sleep(POLL_S)
+    while shown["status"] == "waiting":  # who has a token may wait for the answer
         found = await client.get(place)
         if found.status_code != 200:
             break

@@ -119,7 +119,7 @@ class Body:
         """
         if self._whole:  # what comes now is that the asker has gone
             return await self._receive()
-        if self._asker is not None and not self._paid:
+        if self._asker is not None and self._paid < self._announced:
             self._service.spend(self._asker, settings.of_body(self._announced))
             self._paid = self._announced
         message = await self._next()

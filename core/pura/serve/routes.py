@@ -48,7 +48,6 @@ from pura.serve.shapes import MEDIA, RefusalError, answered, details, language_o
 from pura.usecases.environment import Environment
 from pura.version import __version__
 
-_BEAT_S: Final = 0.05
 _FIELDS: Final = 3
 _FIELD_BYTES: Final = 1000
 _PROBLEM: Final = answered("Problem", "What went wrong.", MEDIA)
@@ -105,30 +104,25 @@ def asker_of(request: Request) -> Asker:
 
 
 async def ended(request: Request, check: Check, *, within_s: float | None) -> bool:
-    """Wait for an answer; drop it where the asker goes away.
+    """Wait for an answer.
 
     Args:
-        request: Of the asker.
+        request: Of the asker; its body has been read.
         check: What is asked.
         within_s: So many seconds at most; None: until it is there.
 
     Returns:
         False where nobody is there any more.
     """
-    until = math.inf if within_s is None else asyncio.get_running_loop().time() + within_s
-    while not check.ended.is_set():
-        if await request.is_disconnected():
-            service_of(request).drop(check)
-            return False
-        left = until - asyncio.get_running_loop().time()
-        if left <= 0:
-            break
-        try:
-            async with asyncio.timeout(min(left, _BEAT_S)):
-                await check.ended.wait()
-        except TimeoutError:
-            continue
-    return True
+    answer = asyncio.ensure_future(check.ended.wait())
+    comes = asyncio.ensure_future(request.receive())
+    try:
+        await asyncio.wait((answer, comes), timeout=within_s, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        answer.cancel()
+        comes.cancel()
+    gone = comes.done() and comes.result()["type"] == "http.disconnect"
+    return check.ended.is_set() or not gone
 
 
 async def document_of(
@@ -178,6 +172,7 @@ async def ask(request: Request) -> Response:
     keep = None if case is None else _keeping(request, asker, case)
     check = await service.ask(asker, document, keep=keep)
     if not await ended(request, check, within_s=service.settings.limits.at_once_s):
+        service.drop(check)
         return Response(status_code=HTTPStatus.NO_CONTENT)
     status = HTTPStatus.ACCEPTED if check.state == WAITING else HTTPStatus.OK
     return _shown(request, check, status, {"Location": f"/v1/checks/{check.id}"})
@@ -189,8 +184,13 @@ async def ask(request: Request) -> Response:
     tags=["checks"],
 )
 async def look(request: Request, identifier: str) -> Response:
-    """Fetch the answer of a check."""
-    check = service_of(request).check(asker_of(request), identifier)
+    """Fetch the answer of a check; who has a token is told of one that comes soon."""
+    service, asker = service_of(request), asker_of(request)
+    check = service.check(asker, identifier)
+    await request.body()
+    soon = service.settings.limits.at_once_s if asker.reserved else 0.0
+    if not await ended(request, check, within_s=soon):
+        return Response(status_code=HTTPStatus.NO_CONTENT)
     return _shown(request, check, HTTPStatus.OK, {})
 
 
@@ -394,6 +394,7 @@ async def ask_by_form(request: Request) -> Response:
     except PuraError as error:
         return _refused(request, error, text=text, form=service.settings.anyone)
     if not there:
+        service.drop(check)
         return Response(status_code=HTTPStatus.NO_CONTENT)
     return RedirectResponse(f"/answers/{check.id}", status_code=HTTPStatus.SEE_OTHER)
 

@@ -402,14 +402,11 @@ class Service:
         self._tidy()
         public = not asker.reserved
         share = limits.public_share if public else 1.0
-        kept = len(self._checks)
-        if public and kept >= share * limits.kept:
-            kept = sum(1 for one in self._checks.values() if not one.asker.reserved)
         full = (
             self._reader.waiting(public=public) >= share * limits.waiting
             or self._reader.characters(public=public) >= share * limits.waiting_characters
             or self._reader.waiting_of(asker.token) >= limits.waiting_each
-            or kept >= share * limits.kept
+            or not self._has_place(share * limits.kept, public=public)
         )
         if full:
             raise RefusalError("serve.busy", code="serve-busy", again_s=self._wait_s(public))
@@ -625,6 +622,18 @@ class Service:
         if check.gone:
             self._checks.pop(check.id, None)
         self.metrics.kept.set(len(self._checks))
+
+    def _has_place(self, most: float, *, public: bool) -> bool:
+        """Return whether an answer can be held; the oldest that was fetched gives way to it."""
+        if len(self._checks) < most:
+            return True
+        held = [one for one in self._checks.values() if not (public and one.asker.reserved)]
+        if len(held) >= most:
+            old = next((one for one in held if one.fetched and one.state != WAITING), None)
+            if old is None:
+                return False
+            del self._checks[old.id]
+        return True
 
     def _tidy(self) -> None:
         """Forget answers that were kept long enough; looks now and then, as there may be many."""

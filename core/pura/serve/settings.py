@@ -474,7 +474,7 @@ class Limits:
         waiting: Checks that wait, in all.
         waiting_characters: Characters of all texts that wait.
         waiting_each: Checks that wait of one asker.
-        kept: Answers that are kept to be fetched.
+        kept: Answers that are kept to be fetched; the oldest that was gives way to one more.
         kept_s: Seconds for which they are.
         at_once_s: Seconds within which an answer comes with the question.
         text_s: Seconds that one text may be read.

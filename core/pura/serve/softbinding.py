@@ -155,9 +155,10 @@ async def by_content(
     ending = mimetypes.guess_extension(kind) or ""
     document = await document_of(request, asker, data, f"asset{ending}")
     check = await service.ask(asker, document)
-    if not await ended(request, check, within_s=None):
-        return Response(status_code=_GONE)
+    there = await ended(request, check, within_s=None)
     service.drop(check)
+    if not there:
+        return Response(status_code=_GONE)
     if check.error is not None:
         raise check.error
     assert check.answer is not None  # it has ended

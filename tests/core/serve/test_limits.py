@@ -8,6 +8,7 @@ import json
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -46,6 +47,35 @@ def test_a_queue_is_bounded_and_who_waits_is_told_how_long(
     while client.get(kept, headers=one).json()["status"] == "waiting":
         pass
     assert client.get(kept, headers=one).json()["status"] == "done"
+
+
+def test_answers_that_were_fetched_give_way_and_others_do_not(
+    detector: Start, token: Token, gate: threading.Event
+) -> None:
+    client = detector(limits={"at_once_s": 0.0, "kept": 4})
+    desk = token(Role.TRUSTED)
+
+    def shown(place: str, header: dict[str, str] | None) -> Any:
+        return client.get(place, headers=header)
+
+    def asked(text: str, header: dict[str, str] | None) -> str:
+        told = ask(client, text, header)
+        assert told.status_code == 202, told.json()
+        return str(told.headers["location"])
+
+    asks = [("One.", desk), ("Two.", desk), ("Three.", None), ("Four.", None)]
+    one, two, three, four = (asked(text, header) for text, header in asks)
+    assert ask(client, "Five.", desk).json()["code"] == "serve-busy"
+    gate.set()
+    for place, header in ((two, desk), (three, None)):
+        while shown(place, header).json()["status"] == "waiting":
+            pass
+    # The public makes room for itself only; what nobody has fetched stays.
+    asked("Five.", None)
+    assert [shown(place, None).status_code for place in (three, four)] == [404, 200]
+    assert shown(two, desk).status_code == 200
+    asked("Six.", desk)
+    assert [shown(place, desk).status_code for place in (two, one)] == [404, 200]
 
 
 def test_a_fault_before_or_after_the_reading_is_its_texts_alone(
@@ -177,11 +207,8 @@ def test_a_long_text_does_not_hold_up_short_ones_and_reads_the_same(
     assert found[0]["answer"]["record"]["tokens"] == alone["tokens"]
 
 
-def test_who_goes_away_while_waiting_frees_the_place(
-    detector: Start, gate: threading.Event, said: io.StringIO
-) -> None:
-    client = detector()
-    body = json.dumps({"text": "Somebody asked and left."}).encode()
+def gone(client: Any, method: str, path: str, header: dict[str, str], body: bytes = b"") -> None:
+    """Send a request and go away."""
     messages = [{"type": "http.request", "body": body}, {"type": "http.disconnect"}]
 
     async def receive() -> dict[str, Any]:
@@ -191,25 +218,41 @@ def test_who_goes_away_while_waiting_frees_the_place(
         if message["type"] == "http.response.start":
             assert message["status"] == 204
 
+    more = [(name.lower().encode(), value.encode()) for name, value in header.items()]
     scope = {
         "type": "http",
-        "method": "POST",
-        "path": "/v1/checks",
-        "raw_path": b"/v1/checks",
+        "method": method,
+        "path": path,
+        "raw_path": path.encode(),
         "root_path": "",
         "scheme": "http",
         "query_string": b"",
-        "headers": [(b"host", b"x"), (b"content-type", b"application/json")],
+        "headers": [(b"host", b"x"), (b"content-type", b"application/json"), *more],
         "client": ("192.0.2.8", 1),
         "server": ("test", 80),
         "http_version": "1.1",
     }
     client.portal.call(client.app, scope, receive, send)
+
+
+def test_who_goes_away_while_waiting_frees_the_place_and_while_fetching_keeps_it(
+    detector: Start, token: Token, gate: threading.Event, said: io.StringIO
+) -> None:
+    client = detector(limits={"at_once_s": 0.0})
     service = client.app.state.service
+    later = replace(service.settings, limits=replace(service.settings.limits, at_once_s=60.0))
+    gone(client, "POST", "/v1/checks", {}, b'{"text": "Somebody asked and left."}')
     while service._checks:
         client.portal.call(asyncio.sleep, 0.01)
     [line] = [json.loads(one) for one in said.getvalue().splitlines()]
     assert (line["verdict"], service.pending) == ("serve-cut", 0)
+    desk = token(Role.TRUSTED)
+    place = ask(client, "Somebody stays.", desk).headers["location"]
+    service.settings = later
+    gone(client, "GET", place, desk)
+    # Who fetches with a token waits a moment for the answer.
+    threading.Timer(0.2, gate.set).start()
+    assert client.get(place, headers=desk).json()["status"] == "done"
 
 
 def test_what_is_too_much_is_refused_in_the_words_of_the_tool(

@@ -33,6 +33,7 @@ from pura_audit.widgets.card import (
 )
 from pura_audit.widgets.check_list import check_card, check_list
 from pura_audit.widgets.form_dialog import (
+    MainButton,
     PlainDialog,
     Take,
     ask_file,
@@ -40,7 +41,6 @@ from pura_audit.widgets.form_dialog import (
     button_row,
     close_button,
     dialog_column,
-    main_button,
     plain_button,
 )
 
@@ -203,7 +203,7 @@ class ReportCheckDialog(CheckingDialog[ReportCheck]):
         self.again.setToolTip(
             translate("ReportCheck", "Needs the key and the model of the report on this computer.")
         )
-        self.start = main_button(translate("ReportCheck", "Check"), self.check, enter=False)
+        self.start = MainButton(translate("ReportCheck", "Check"), self.check, enter=False)
         self.bar = progress_bar(translate("ReportCheck", "Checking"), endless=True)
         words = translate("ReportCheck", "Show the audits")
         self.show_audits = plain_button(words, self._show_audits)
@@ -253,7 +253,7 @@ class ReportCheckDialog(CheckingDialog[ReportCheck]):
         self.stop.setVisible(busy)
         for widget in (self.choose, self.add_trust, self.again):
             widget.setEnabled(not busy)
-        self.start.setEnabled(path is not None and not busy)
+        self.start.require({translate("ReportCheck", "Report"): path}, free=not busy)
         there = self.checked is not None and bool(self.checked.audits)
         self.show_audits.setEnabled(there and not busy)
 

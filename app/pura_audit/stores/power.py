@@ -40,6 +40,7 @@ from pura_audit.session.session import Session
 from pura_audit.stores.key_forms import PassphraseDialog
 from pura_audit.widgets.card import Scrolled, add_parts
 from pura_audit.widgets.form_dialog import (
+    MainButton,
     ask_file,
     ask_first,
     ask_target,
@@ -47,7 +48,6 @@ from pura_audit.widgets.form_dialog import (
     close_button,
     combo,
     dialog_column,
-    main_button,
     named_rows,
     opened,
     plain_button,
@@ -102,7 +102,7 @@ class PowerDialog(WorkingDialog):
         self.learn = spin_box(*LEARNT)
         self.learn.setSpecialValueText(translate("Power", "none: the shipped table weighs"))
         self.estimate = plain_button(translate("Power", "How long?"), self._estimate)
-        self.measure = main_button(translate("Power", "Measure"), self._measure)
+        self.measure = MainButton(translate("Power", "Measure"), self._measure)
         self._inputs: tuple[QWidget, ...] = ()
         self._lay_out()
         self.refresh_buttons()
@@ -144,12 +144,11 @@ class PowerDialog(WorkingDialog):
     def refresh_buttons(self) -> None:
         """Enable what can be done now."""
         free = not self.busy
-        for button in (self.measure, self.estimate):
-            button.setEnabled(bool(self.profile.count()) and free)
+        needed = {self.profile.accessibleName(): self.profile.count()}
+        self.measure.require(needed, free=free)
+        self.estimate.setEnabled(self.measure.isEnabled())
         for widget in self._inputs:
             widget.setEnabled(free)
-        if not self.profile.count():
-            self.say(translate("Power", "A measurement takes a profile."), bad=True)
 
     def ask_file(self) -> QDialog:
         """Ask for a file of prompts."""

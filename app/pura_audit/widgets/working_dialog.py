@@ -40,12 +40,12 @@ from pura_audit.widgets.card import (
 )
 from pura_audit.widgets.form_dialog import (
     FittedDialog,
+    MainButton,
     PlainDialog,
     Remark,
     button_row,
     close_button,
     dialog_column,
-    main_button,
     plain_button,
 )
 
@@ -219,7 +219,7 @@ class TableDialog(PlainDialog):
         self.act: QPushButton | None = None
         right = [close_button(self, enter=True)]
         if act is not None:
-            self.act = main_button(act[0], self.accept, enter=False)
+            self.act = MainButton(act[0], self.accept, enter=False)
             self.accepted.connect(act[1])
             right.append(self.act)
         add_parts(layout, (self.table, 1), button_row(*right, left=(copy,)))

@@ -78,10 +78,13 @@ def test_saving_opens_a_case_and_says_so(window, audit, qtbot):
     window.session.texts.add_audit(audit)
     window.actions_by_name["save"].trigger()
     [dialog] = [d for d in window.findChildren(QDialog) if d.isVisible()]
-    assert not dialog.save.isEnabled()
+    said = [dialog.save.missing.text()]
     dialog.case.setEditText("Thesis")
-    assert not dialog.save.isEnabled()  # nobody said who saves
+    assert not dialog.save.isEnabled()
+    said.append(dialog.save.accessibleDescription())
     dialog.who.set_text("Anna")
+    said.append(dialog.save.missing.text())
+    assert said == ["Still needed: Case · Who saves", "Still needed: Who saves", ""]
     with qtbot.waitSignal(dialog.saved):
         dialog.save.click()
     [case] = cases()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -160,12 +160,19 @@ class ScrollCard(Card):
         self.scroll_area.setWidget(inside)
         self.body.addWidget(self.scroll_area, 1)
 
+    def _wide(self, width: int) -> int:
+        """Return the width of the content, its margins included, in a card of this width."""
+        narrow = PADDING - self.column.contentsMargins().right()  # while there is a scroll bar
+        return min(self._widest, max(200, width - 2 - 2 * FOCUS_RING)) - narrow
+
     def natural_height(self, width: int) -> int:
         """Return the height at which nothing scrolls."""
-        ring = 2 * FOCUS_RING
-        narrow = PADDING - self.column.contentsMargins().right()  # while there is a scroll bar
-        wide = min(self._widest, max(200, width - 2 - ring)) - narrow
-        return self.column.totalHeightForWidth(wide) + 4 + ring
+        return self.column.totalHeightForWidth(self._wide(width)) + 4 + 2 * FOCUS_RING
+
+    def heights(self, width: int) -> list[int]:
+        """Return the heights that cut no line at the foot, rising; at the last nothing scrolls."""
+        whole, ends = self.natural_height(width), list(line_ends(self.column, self._wide(width)))
+        return [whole - ends[-1] + end for end in ends]
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Take from the margin what the scroll bar takes from the width.
@@ -180,6 +187,31 @@ class ScrollCard(Card):
             margins.setRight(max(0, PADDING - max(0, whole - area.viewport().width())))
             self.column.setContentsMargins(margins)
         return super().eventFilter(watched, event)
+
+
+def part_height(part: QLayoutItem, width: int) -> int:
+    """Return the height that a part of a layout needs at a width."""
+    return part.heightForWidth(width) if part.hasHeightForWidth() else part.sizeHint().height()
+
+
+def line_ends(part: QLayoutItem, width: int, top: int = 0) -> Iterator[int]:
+    """Yield where the lines of a part end that stands at ``top`` and is so wide, in pixels."""
+    widget = part.widget()
+    column = part.layout() if widget is None else widget.layout()
+    if isinstance(column, QVBoxLayout):
+        margins = column.contentsMargins()
+        top, width = top + margins.top(), width - margins.left() - margins.right()
+        items = [column.itemAt(place) for place in range(column.count())]
+        for item in items:
+            if item is not None and not item.isEmpty():
+                yield from line_ends(item, width, top)
+                top += part_height(item, width) + column.spacing()
+        yield top - column.spacing() + margins.bottom()
+    else:
+        tall, lines = part_height(part, width), 1
+        if isinstance(widget, QLabel):
+            lines = max(1, round(tall / widget.fontMetrics().lineSpacing()))
+        yield from (top + round(tall * line / lines) for line in range(1, lines + 1))
 
 
 _HEADINGS: Final = ("answer", "title", "section")

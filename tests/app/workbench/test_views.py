@@ -617,6 +617,30 @@ def test_outcome_sentence_and_payload_are_whole_in_a_low_window(shown_window, au
             assert room.rect().contains(place), (size, place, room.rect())
 
 
+@pytest.mark.parametrize("tongue", ["en", "de"])
+def test_no_line_is_cut_at_the_foot_of_the_answer(start, audit, several, tongue):
+    window = start(language=tongue)
+    first, second = audit.candidates
+    doubt = (replace(first, posterior=0.7), replace(second, posterior=0.3))
+    none = replace(audit, verdict="insufficient", passages=(), sentences=())
+    edge, found = window.theme.colour("line").rgb(), []
+    for number, one in enumerate((audit, several, replace(audit, candidates=doubt), none)):
+        window.session.texts.add_audit(replace(one, id=f"{number:032x}"))
+        answer = window.work.answer
+        for more in ("", "What stands below the payload. " * 30):
+            answer.more.setText(more)
+            answer.more.setVisible(bool(more))
+            for size in ((1024, 700), (1280, 800), (1440, 900), (800, 500), (1100, 655)):
+                window.resize(*size)
+                for _ in range(3):
+                    QApplication.processEvents()
+                picture = answer.scroll_area.viewport().grab().toImage()
+                row = [picture.pixel(x, picture.height() - 1) for x in range(picture.width())]
+                ink = sum(colour not in (row[0], edge) for colour in row)
+                found += [(number, bool(more), size, ink)] if ink > 12 else []  # corners of a box
+    assert not found
+
+
 def two_passages(audit: Audit) -> Audit:
     """Return the record with two passages; the second holds the evidence."""
     size = audit.tokens.ids.size

@@ -31,9 +31,9 @@ from pura.keys import Secret
 from pura.record.audit import Audit
 from pura.report.check import BAD
 from pura.usecases.cases import SaveTo, check_log, review_finding, save_audits
-from pura_audit.cases.pane import ERASED, case_name, moment
+from pura_audit.cases.pane import ERASED, case_name
 from pura_audit.jobs.queue import Done, Job, Outcome, by_outcome, with_progress
-from pura_audit.platform.i18n import decimal, filled, language, translate
+from pura_audit.platform.i18n import decimal, filled, language, moment, translate
 from pura_audit.platform.settings import SettingsFile
 from pura_audit.session.keeper import PAUSE_MS, Cases
 from pura_audit.stores.key_forms import PassphraseDialog

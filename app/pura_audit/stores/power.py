@@ -35,7 +35,7 @@ from pura.usecases.measurements import (
 from pura.verdict.policy import Policy, default_policy
 from pura.verdict.power import MAX_NAME, SHORT, PowerEntry, PowerFile
 from pura_audit.jobs.queue import Done, Outcome, Progress, with_progress
-from pura_audit.platform.i18n import duration, filled, number, translate
+from pura_audit.platform.i18n import duration, filled, moment, number, translate
 from pura_audit.session.session import Session
 from pura_audit.stores.key_forms import PassphraseDialog
 from pura_audit.widgets.card import Scrolled, add_parts
@@ -306,7 +306,7 @@ class PowerTablesDialog(StoreDialog[PowerFound]):
         conditions = table.conditions
         return (
             table.name,
-            str(conditions.get("date", "")),
+            moment(str(conditions.get("date", ""))),
             str(conditions.get("names", {}).get("generator", "")),
             number(int(conditions.get("texts", 0))),
             row.signed.subject if row.signed is not None else "–",

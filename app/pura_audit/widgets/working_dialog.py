@@ -75,11 +75,11 @@ class RowsModel(QAbstractTableModel):
         return str(self._rows[row][column])
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Return a cell, or where it is set."""
+        """Return a cell, or where it is set; what is cut is read whole below the pointer."""
         if not index.isValid():
             return None
         cell = self.cell(index.row(), index.column())
-        if role == Qt.ItemDataRole.DisplayRole:
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
             return cell
         if role == Qt.ItemDataRole.TextAlignmentRole and is_number(cell):
             return int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
@@ -90,7 +90,7 @@ class RowsModel(QAbstractTableModel):
     ) -> Any:
         """Return a header."""
         if orientation == Qt.Orientation.Horizontal and 0 <= section < len(self._headers):
-            if role == Qt.ItemDataRole.DisplayRole:
+            if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
                 return self._headers[section]
             if role == Qt.ItemDataRole.TextAlignmentRole:
                 sides = Qt.AlignmentFlag

@@ -19,7 +19,7 @@ from pura.record.finding import rendered
 from pura.record.naming import whom_words
 from pura.record.surroundings import StepReport
 from pura.words.sentences import changed, noted, step_name, title
-from pura_audit.platform.i18n import decimal, filled, language, number, translate
+from pura_audit.platform.i18n import decimal, filled, language, moment, number, translate
 from pura_audit.theme.theme import GRID, Theme
 from pura_audit.widgets.card import Fold, add_parts, column_of, label, push_button
 from pura_audit.widgets.form_dialog import (
@@ -312,7 +312,7 @@ class CompareDialog(PlainDialog):
         choice = QComboBox()
         choice.setAccessibleName(name)
         for place, audit in enumerate(self._audits, start=1):
-            choice.addItem(f"{place}. {audit.input.name}, {audit.created[:16].replace('T', ' ')}")
+            choice.addItem(f"{place}. {audit.input.name}, {moment(audit.created)}")
         return choice
 
     def _ask_texts(self) -> None:

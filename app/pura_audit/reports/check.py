@@ -22,6 +22,7 @@ from pura_audit.session.session import Session
 from pura_audit.theme.theme import GAP, GRID
 from pura_audit.widgets.card import (
     Card,
+    ElidedLabel,
     Fold,
     add_parts,
     clear_layout,
@@ -74,7 +75,7 @@ class CheckingDialog(PlainDialog, Generic[C]):
         self.choose = plain_button(choose, self._ask_file)
         self.add_trust = plain_button(trust, self._ask_trust)
         self.copy_button = plain_button(translate("ReportCheck", "Copy the results"), self.copy)
-        self.file = label("", "value", wrap=True)
+        self.file = ElidedLabel(role="value", middle=True)
         self.trusted = label("", "muted", wrap=True)
         self.summary = label("", "reading", wrap=True)
         name = translate("ReportCheck", "Single checks")

@@ -21,7 +21,7 @@ from pura_audit.jobs.queue import Done, Failure, Outcome, with_progress
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GAP, GRID
-from pura_audit.widgets.card import Scrolled, add_parts, column_of, label, row_of
+from pura_audit.widgets.card import ElidedLabel, Scrolled, add_parts, column_of, label, row_of
 from pura_audit.widgets.form_dialog import (
     MainButton,
     ask_file,
@@ -56,7 +56,9 @@ class ReportSignDialog(WorkingDialog):
         words = translate("SignReport", "Sign and save …")
         self.sign_button = MainButton(words, self._ask_to, enter=False)
         none = translate("SignReport", "none chosen")
-        self.report_name, self.certificate_name = label(none, "muted"), label(none, "muted")
+        self.report_name, self.certificate_name = (
+            ElidedLabel(none, "muted", middle=True) for _ in range(2)
+        )
         self.passphrase = self._line(translate("SignReport", "Passphrase of the certificate"))
         self.passphrase.setEchoMode(QLineEdit.EchoMode.Password)
         self.passphrase.textChanged.connect(lambda _: self.refresh_buttons())

@@ -40,15 +40,21 @@ Box = TypeVar("Box", bound=QBoxLayout)
 
 
 class ElidedLabel(QLabel):
-    """Shows ``…`` where there is no room; the whole text is the tool tip and the spoken name."""
+    """Shows ``…`` where there is no room; the whole text is the tool tip and the spoken name.
+
+    Names of files lose their middle: how they end says which of several versions one is.
+    """
 
     def __init__(
         self,
         text: str = "",
         role: str = "",
         align: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft,
+        *,
+        middle: bool = False,
     ) -> None:
         super().__init__()
+        self._mode = Qt.TextElideMode.ElideMiddle if middle else Qt.TextElideMode.ElideRight
         if role:
             self.setProperty("role", role)
         self.setAlignment(align | Qt.AlignmentFlag.AlignVCenter)
@@ -82,7 +88,7 @@ class ElidedLabel(QLabel):
         style = self.style()
         style.drawPrimitive(QStyle.PrimitiveElement.PE_Widget, option, painter, self)
         rect = self.contentsRect()
-        text = self.fontMetrics().elidedText(self._full, Qt.TextElideMode.ElideRight, rect.width())
+        text = self.fontMetrics().elidedText(self._full, self._mode, rect.width())
         style.drawItemText(
             painter,
             rect,
@@ -172,6 +178,7 @@ class ScrollCard(Card):
     def heights(self, width: int) -> list[int]:
         """Return the heights that cut no line at the foot, rising; at the last nothing scrolls."""
         whole, ends = self.natural_height(width), list(line_ends(self.column, self._wide(width)))
+        del ends[-2]  # the last line, without the margin below it: for so little nothing scrolls
         return [whole - ends[-1] + end for end in ends]
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:

@@ -396,7 +396,7 @@ class AnswerView(ScrollCard):
         super().__init__(widest=MAX_WIDTH, below=12)
         self.audit: Audit | None = None
         self._note = ""
-        self.document = ElidedLabel("", role="muted")
+        self.document = ElidedLabel(role="muted", middle=True)
         self.heading = label("", "answer", wrap=True)
         self.strength = StrengthScale(theme)
         self.note = label("", "attention", wrap=True)

@@ -641,6 +641,22 @@ def test_no_line_is_cut_at_the_foot_of_the_answer(start, audit, several, tongue)
     assert not found
 
 
+def test_the_name_of_the_threshold_is_whole(shown_window, audit, qtbot):
+    course = shown_window.evidence.course
+    strong = replace(audit.tokens, log10_evidence=8 * audit.tokens.log10_evidence)
+
+    def whole() -> bool:
+        course.plot.grab()  # lays out what has moved
+        room = course.plot.getViewBox().sceneBoundingRect()
+        return room.contains(course._caption.sceneBoundingRect())
+
+    for one in (audit, replace(audit, id="9" * 32, tokens=strong)):  # ends near it, and far above
+        shown_window.session.texts.add_audit(one)
+        for size in ((1280, 800), (1440, 900), (1100, 655)):
+            shown_window.resize(*size)
+            qtbot.waitUntil(whole)
+
+
 def two_passages(audit: Audit) -> Audit:
     """Return the record with two passages; the second holds the evidence."""
     size = audit.tokens.ids.size

@@ -4,6 +4,7 @@ import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -266,7 +267,8 @@ def test_dialogs_have_names_let_the_keyboard_through_and_fit_a_low_screen(
     german, audit, qtbot, monkeypatch, tmp_path, only_english
 ):
     monkeypatch.chdir(tmp_path)  # a file dialog lists nothing: its ring is not a chosen row
-    german.session.texts.add_audit(audit)
+    long = replace(audit.input, name=f"{'Stellungnahme_der_Verwaltung_' * 8}v3.docx")
+    german.session.texts.add_audit(replace(audit, input=long))
     tight: list[str] = []
     wrong: list[str] = []
     for name, act in opened_dialogs(german).items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final, TypeVar
@@ -57,6 +58,8 @@ class ElidedLabel(QLabel):
         self._mode = Qt.TextElideMode.ElideMiddle if middle else Qt.TextElideMode.ElideRight
         if role:
             self.setProperty("role", role)
+        if role in _HEADINGS:
+            set_role(self, QAccessible.Role.Heading)
         self.setAlignment(align | Qt.AlignmentFlag.AlignVCenter)
         self._full = ""
         self.setTextFormat(Qt.TextFormat.PlainText)
@@ -103,6 +106,25 @@ class ElidedLabel(QLabel):
         room = self.contentsRect().width()
         short = self.fontMetrics().horizontalAdvance(self._full) > room > 0
         self.setToolTip(self._full if short else "")
+
+
+_LONG: Final = re.compile(r"(\S{36})\S{28,}(\S{36})")  # no digest is as long
+
+
+class WrappedLabel(QLabel):
+    """Breaks its lines; a name of a file that no line has room for loses its middle."""
+
+    _whole = ""
+
+    def setText(self, text: str) -> None:
+        """Set the text; what is shortened is whole in the tool tip and in the spoken name."""
+        short = _LONG.sub(r"\1…\2", text)
+        whole = text if short != text else ""
+        if whole != self._whole:
+            self._whole = whole
+            self.setToolTip(whole)
+            self.setAccessibleName(whole)
+        super().setText(short)
 
 
 class Card(QFrame):
@@ -235,7 +257,8 @@ def set_tip(widget: QWidget, *paragraphs: str) -> None:
 
 def label(text: str = "", role: str = "", *, wrap: bool = False) -> QLabel:
     """Return a plain-text label in one of the style sheet's roles."""
-    made = QLabel(text)
+    made = WrappedLabel() if wrap else QLabel()
+    made.setText(text)
     made.setTextFormat(Qt.TextFormat.PlainText)
     if role:
         made.setProperty("role", role)

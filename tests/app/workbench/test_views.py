@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QKeyEvent, QMouseEvent
-from PySide6.QtWidgets import QApplication, QLabel
+from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QLabel
 from tests.app.records import make_audit
 
 from pura.caselog.reports import CaseStatus
@@ -617,6 +617,13 @@ def test_outcome_sentence_and_payload_are_whole_in_a_low_window(shown_window, au
             assert room.rect().contains(place), (size, place, room.rect())
 
 
+def ink(area: QAbstractScrollArea, edge: int) -> int:
+    """How many pixels of the last row are neither ground nor the edge of a box."""
+    picture = area.viewport().grab().toImage()
+    row = [picture.pixel(x, picture.height() - 1) for x in range(picture.width())]
+    return sum(colour not in (row[0], edge) for colour in row)
+
+
 @pytest.mark.parametrize("tongue", ["en", "de"])
 def test_no_line_is_cut_at_the_foot_of_the_answer(start, audit, several, tongue):
     window = start(language=tongue)
@@ -634,10 +641,22 @@ def test_no_line_is_cut_at_the_foot_of_the_answer(start, audit, several, tongue)
                 window.resize(*size)
                 for _ in range(3):
                     QApplication.processEvents()
-                picture = answer.scroll_area.viewport().grab().toImage()
-                row = [picture.pixel(x, picture.height() - 1) for x in range(picture.width())]
-                ink = sum(colour not in (row[0], edge) for colour in row)
-                found += [(number, bool(more), size, ink)] if ink > 12 else []  # corners of a box
+                cut = ink(answer.scroll_area, edge)
+                found += [(number, bool(more), size, cut)] if cut > 12 else []  # corners of a box
+    assert not found
+
+
+def test_no_line_of_the_text_is_cut_at_its_foot(shown_window, audit):
+    view, found = shown_window.work.text.view, []
+    for size in ((1024, 700), (1280, 800), (800, 500), (1100, 655)):
+        shown_window.resize(*size)
+        for larger in (0, 3):
+            view.set_text_size(16 + larger)
+            for place in (0, len(audit.text) // 2, len(audit.text)):
+                QApplication.processEvents()
+                view.show_character(place)
+                cut = ink(view, 0)
+                found += [(size, larger, place, cut)] if cut > 24 else []  # lines along the margin
     assert not found
 
 

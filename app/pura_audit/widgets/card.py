@@ -200,7 +200,6 @@ class ScrollCard(Card):
     def heights(self, width: int) -> list[int]:
         """Return the heights that cut no line at the foot, rising; at the last nothing scrolls."""
         whole, ends = self.natural_height(width), list(line_ends(self.column, self._wide(width)))
-        del ends[-2]  # the last line, without the margin below it: for so little nothing scrolls
         return [whole - ends[-1] + end for end in ends]
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:

@@ -111,7 +111,10 @@ class WorkView(QWidget):
         if view is self.answer and self.answer.limits.opened:
             share = wanted  # the text gives way: the answer stays where it is
         whole = [one for one in heights if one <= highest] or [max(1, highest)]
-        self.stack.setFixedHeight(next((one for one in whole if one >= share), whole[-1]))
+        share = next((one for one in whole if one >= share), whole[-1])
+        if share == heights[-2]:  # for the margin below the last line alone nothing scrolls
+            share = whole[-1]
+        self.stack.setFixedHeight(share)
         if (layout := self.layout()) is not None:
             layout.activate()  # at once: the text opens at a place, and needs its height for it
 

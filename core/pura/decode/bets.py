@@ -42,6 +42,8 @@ def log_increments(mark: ForeignMark, draws: Draws, probability: F64 | None = No
             numbers make use of it.
     """
     token, values = draws
+    if not token.size:  # the text is shorter than a context
+        return np.zeros(0)
     if values.dtype == np.float64:
         told = None if probability is None else probability[token]
         return high_uniforms(values, np.array(mark.key_weights), told)

@@ -99,6 +99,10 @@ def test_every_scheme_has_a_mean_of_one_and_finds_what_was_chosen_for_it(scheme,
         patch.setattr(bets, "log_increments", lambda *given: usual(*given) + np.log(1.3))
         mean, deviation = mean_of(mark)
         assert mean > 1 + 5 * deviation
+    # A text that ends before the first draw says nothing, with a model's numbers and without.
+    for size in range(mark.context_width + 1):
+        for told in (None, np.full(size, 0.5)):
+            assert log_e(mark, list(range(1, 10)), np.arange(size), told) == 0
     # Whoever chooses each of forty tokens for its draw, of six, is found, and by that key alone.
     rng = np.random.default_rng(7)
     key, other = rng.integers(1, 1 << 32, (2, 9)).tolist()

@@ -196,6 +196,15 @@ def test_several_schemes_count_as_their_mean(
     assert "Gumbel-max" in html_page(build_report([theirs], ReportRequest()).content)
 
 
+def test_a_text_that_is_shorter_than_a_context_says_nothing(quick, lock, profiles, small_samples):
+    sample = Profile.from_dict(small_samples["marked-tbcc"]["profile"])
+    for profile in (profiles["vllm"], sample):
+        setup = Setup(keys=(lock,), profile=profile, also=(profiles["synthid"], profiles["sglang"]))
+        found = audit(quick, setup, of("Yes.")).audit
+        assert (found.verdict, found.evidence.usable) == ("insufficient", 0)
+        assert [one.log10_e for one in found.schemes] == [0, 0, 0]
+
+
 def test_what_does_not_fit_is_refused_in_words(quick, profiles, written, tmp_path):
     other = quick.session_keys.add(SecretKey(bytes(range(32))), "Other")
     with pytest.raises(PuraError, check=lambda e: e.code == "key-mismatch"):

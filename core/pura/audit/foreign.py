@@ -26,7 +26,7 @@ from pura.audit.options import (
 from pura.audit.prepare import check_language, check_tokenizer, handling_signs, pieces_of
 from pura.audit.run import audit_documents
 from pura.audit.variants import Variant, prompt_facts, readings_of, without_text
-from pura.base.errors import KeyStoreError, ProfileError, PuraError
+from pura.base.errors import ProfileError, PuraError
 from pura.base.progress import Checkpoint, Progress, never_cancelled, no_progress
 from pura.decode.bets import log_increments
 from pura.decode.significance import combine
@@ -123,42 +123,8 @@ def weighs(mark: OpenMark, options: Options) -> bool:
     return options.weigh and foreign is not None and foreign.sharpened
 
 
-def audit_foreign(
-    texts: Sequence[AuditText],
-    *,
-    model: BareModel,
-    marks: Sequence[OpenMark],
-    options: Options,
-    progress: Progress = no_progress,
-    checkpoint: Checkpoint = never_cancelled,
-) -> list[Audit | PuraError]:
-    """Audit documents for marks by others; see :func:`pura.audit.run.audit_documents`.
-
-    Args:
-        texts: The documents.
-        model: Whose tokenizer; its weights are used where :attr:`Options.weigh` asks for them.
-        marks: All are tried; the evidence is the mean over them.
-        options: What else is asked.
-        progress: Told of every step.
-        checkpoint: Called often; may raise.
-
-    Raises:
-        KeyStoreError: No mark was given.
-    """
-    if not marks:
-        raise KeyStoreError("audit.no-key", code="key-missing")
-    found: list[Audit | PuraError] = []
-    for text in with_manifests(texts, options, checkpoint):
-        try:
-            audit = _Walk(text, options, model, marks, progress, checkpoint).audit()
-            found.append(stated(audit, text.manifests or ()))
-        except PuraError as error:
-            found.append(error)
-    return found
-
-
 class _Walk:
-    """The steps of one document."""
+    """The steps of one document; its manifests were looked at before."""
 
     def __init__(
         self,
@@ -174,9 +140,22 @@ class _Walk:
         self._steps = StepLog(reports=text.log, progress=progress, checkpoint=checkpoint)
         self._variants: tuple[Variant, ...] = ()
         self._tokens: list[Tokens] = []
+        self._trials: list[list[ForeignTrial]] = []
+        self._logged = 0
 
-    def audit(self) -> Audit:
-        """Walk the steps."""
+    def audit(self, others: tuple[SchemeFacts, ...] = ()) -> Audit | PuraError:
+        """Walk the steps; once more, with what ``others`` say, only those from the 9th on."""
+        try:
+            if not self._trials:
+                self._trials = self._try_marks()
+                self._logged = len(self._text.log)
+            del self._text.log[self._logged :]
+            self._text = replace(self._text, other_schemes=others or self._text.other_schemes)
+            return stated(self._finish(self._trials), self._text.manifests or ())
+        except PuraError as error:
+            return error
+
+    def _try_marks(self) -> list[list[ForeignTrial]]:
         document, options = self._text.document, self._options
         with self._steps.step(1) as note:
             note += input_noted(document, alone=self._text.alone)
@@ -206,7 +185,7 @@ class _Walk:
             ]
             note += [sentence("log.foreign-count", n=int(row[0].token.size)) for row in trials]
         self._steps.skip(8, "log.foreign-payload")
-        return self._finish(trials)
+        return trials
 
     def _probabilities(self) -> list[F64 | None]:
         """Let the model read the text without its prompt, where a mark can make use of that."""
@@ -396,25 +375,19 @@ def audit_schemes(
     if len(foreign) < len(also) + (profile.foreign is not None):
         raise ProfileError("profile.also", code="usage")
     marks = [_opened(one, seals) for one in foreign]
+    texts = with_manifests(texts, options, checkpoint)
     if profile.foreign is not None:
-        return audit_foreign(
-            texts,
-            model=model,
-            marks=marks,
-            options=options,
-            progress=progress,
-            checkpoint=checkpoint,
-        )
+        return [_Walk(one, options, model, marks, progress, checkpoint).audit() for one in texts]
     assert isinstance(model, LanguageModel)  # whoever chose the profile loaded it
-    others: list[Audit | PuraError] = []
-    if marks:
-        quiet = [replace(text, log=[]) for text in texts]
-        others = audit_foreign(
-            quiet, model=model, marks=marks, options=options, checkpoint=checkpoint
-        )
-        texts = [_with_others(text, other) for text, other in zip(texts, others, strict=True)]
+    quiet = [replace(text, log=[]) for text in texts] if marks else []
+    walks = [_Walk(one, options, model, marks, no_progress, checkpoint) for one in quiet]
+    beside = list(texts)
+    for number, walk in enumerate(walks):
+        # An error is of the text itself: the audit will say so, too.
+        if isinstance(theirs := walk.audit(), Audit):
+            beside[number] = replace(texts[number], other_schemes=theirs.schemes)
     found = audit_documents(
-        texts,
+        beside,
         model=model,
         keys=keys,
         profile=profile,
@@ -422,21 +395,11 @@ def audit_schemes(
         progress=progress,
         checkpoint=checkpoint,
     )
-    for number, (text, mine) in enumerate(zip(texts, found, strict=True)):
+    for number, walk in enumerate(walks):
+        mine = found[number]
         if isinstance(mine, Audit) and mine.schemes and not mine.schemes[0].shown:
-            again = [replace(_with_others(text, mine), log=[])]
-            (found[number],) = audit_foreign(
-                again, model=model, marks=marks, options=options, checkpoint=checkpoint
-            )
+            found[number] = walk.audit(mine.schemes[:1])
     return found
-
-
-def _with_others(text: AuditText, other: Audit | PuraError) -> AuditText:
-    """Let what another scheme says of a text count in the mean."""
-    if isinstance(other, PuraError):  # of the text itself: the audit will say so, too
-        return text
-    pura = tuple(one for one in other.schemes if one.profile.foreign is None)
-    return replace(text, other_schemes=pura or other.schemes)
 
 
 def _opened(profile: Profile, keys: Sequence[OpenKey]) -> OpenMark:

@@ -44,12 +44,12 @@ from pura_audit.stores.key_forms import PassphraseDialog
 from pura_audit.theme.theme import GAP, GRID, PADDING
 from pura_audit.widgets.card import Fold, add_parts, label, progress_bar, row_of, run_endless
 from pura_audit.widgets.form_dialog import (
+    MainButton,
     PlainDialog,
     Remark,
     ask_files,
     ask_first,
     ask_target,
-    main_button,
     opened,
     plain_button,
 )
@@ -413,7 +413,7 @@ class ReportDialog(PlainDialog):
         self.form.extra.addWidget(self.files)
         self.line = SaveProgress(queue)
         words = translate("Report", "Save report …")
-        self.save_button = main_button(words, self.ask_where, enter=False)
+        self.save_button = MainButton(words, self.ask_where, enter=False)
         self.save_button.setShortcut(QKeySequence.StandardKey.Save)
         self.save_button.setToolTip(
             self.save_button.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
@@ -452,7 +452,7 @@ class ReportDialog(PlainDialog):
         layout.setSpacing(GAP)
         layout.addWidget(label(translate("Report", "Report"), "answer"))
         layout.addWidget(self.parts, 1)
-        layout.addLayout(row_of((self.line, 1), self.asks, *buttons))
+        layout.addLayout(row_of((self.line, 1), self.save_button.missing, self.asks, *buttons))
         self._announce()
 
     def _fit(self, parent: QWidget | None) -> None:
@@ -470,7 +470,8 @@ class ReportDialog(PlainDialog):
     def _refresh(self) -> None:
         busy = self.line.busy
         self.left.setEnabled(not busy)
-        self.save_button.setEnabled(not busy and bool(self.form.audits.chosen()))
+        audits = {translate("Report", "Audits"): self.form.audits.chosen()}
+        self.save_button.require(audits, free=not busy)
         for button in (self.sign_button, self.folder_button):
             button.setVisible(self._path is not None and not busy)
 

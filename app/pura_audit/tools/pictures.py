@@ -41,7 +41,8 @@ from pura.base.errors import ModelError, PuraError
 from pura.base.paths import Paths, resource, user_paths
 from pura.caselog.log import CASE_LOG
 from pura.record.audit import Audit
-from pura.register.store import Issue, Register
+from pura.register.rows import Issue
+from pura.register.store import Register
 from pura.report.blocks import render_pages
 from pura.report.build import build_report
 from pura.report.request import Parties, ReportRequest

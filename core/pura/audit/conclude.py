@@ -27,8 +27,7 @@ from pura.audit.variants import (
     variant_facts,
     without_text,
 )
-from pura.decode.exact import Candidate, Mark
-from pura.decode.marks import Extent
+from pura.decode.marks import Candidate, Extent, Mark
 from pura.documents.characters import hidden_characters
 from pura.record.audit import Audit
 from pura.record.evidence import (

@@ -25,7 +25,7 @@ import numpy.typing as npt
 from pura.audit.key_reading import KeyReading, evidence, strongest, weigh
 from pura.base.errors import InputError
 from pura.base.progress import Checkpoint, never_cancelled
-from pura.decode.exact import Mark
+from pura.decode.marks import Mark
 from pura.decode.paper import decode as decode_paper
 from pura.decode.significance import combine
 from pura.documents import characters, layout

@@ -39,9 +39,6 @@ from pura.decode.trellis import codeword_scores
 from pura.scheme.payload import Payload
 from pura.scheme.profile import Profile, encode, encode_rows
 
-__all__ = ["LEVEL", "Candidate", "ExactDecision", "Mark", "decide"]
-
-
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
 

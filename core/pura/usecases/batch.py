@@ -22,7 +22,7 @@ from pura.base.paths import Paths
 from pura.base.progress import Checkpoint, never_cancelled
 from pura.batch.engine import Engine, Read, by_workers, failure, here
 from pura.batch.inputs import Inputs, TextResult, files, weight_of
-from pura.batch.journal import DAY, BatchJournal, BatchStatus, Tell, work_off
+from pura.batch.journal import DAY, BatchJournal, Tell, work_off
 from pura.batch.results import (
     Row,
     finding_of,
@@ -49,8 +49,6 @@ from pura.usecases.audits import (
 )
 from pura.usecases.environment import Environment
 from pura.version import __version__
-
-__all__ = ["BatchDone", "BatchStatus", "merge_batch", "run_batch", "summary_of"]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,17 +22,12 @@ from pura.measure.attacks.table import ATTACKS, attack_foreign, attack_many
 from pura.measure.cache import Cache
 from pura.measure.corpora import DOMAINS, corpus, prompts_of, sentences_of
 from pura.measure.evaluate import TextReading, joined, wilson
+from pura.model.evidence import divergence_bits
 from pura.model.tokenise import decode, tokenise
 from pura.scheme import Payload, Profile, SecretKey
 from pura_lab.afterwards import FixedPhaseKey
 from pura_lab.compare.methods import METHODS, ModelSource, bench_of
-from pura_lab.proxy import (
-    divergence_bits,
-    drop_layers,
-    finetune,
-    perturb_weights,
-    quantise_weights,
-)
+from pura_lab.proxy import drop_layers, finetune, perturb_weights, quantise_weights
 
 if TYPE_CHECKING:
     from pura.model.load import LanguageModel

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from pura.base.progress import never_cancelled
+from pura.base.progress import Checkpoint, never_cancelled
 from pura.decode import significance
 from pura.decode.exact import ExactDecision, decide
 from pura.decode.likelihood import Intervals, LikelihoodModel
@@ -206,7 +206,7 @@ def strength(
     tried: int,
     seed: int,
     other_schemes: Sequence[float] = (),
-    checkpoint: Callable[[], None] | None = None,
+    checkpoint: Checkpoint = never_cancelled,
 ) -> Strength:
     """Add up the evidence; where it decides something, redraw the strongest trial's phases.
 

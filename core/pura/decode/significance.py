@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from pura.base.progress import never_cancelled
+from pura.base.progress import Checkpoint, never_cancelled
 from pura.decode.likelihood import (
     SIXTEENTHS,
     GridPoint,
@@ -152,7 +152,7 @@ def redraw_p(
     seed: int,
     draws: int = 999,
     stop_after: int | None = 20,
-    checkpoint: Callable[[], None] | None = None,
+    checkpoint: Checkpoint = never_cancelled,
 ) -> RedrawTest:
     """Compare a text's phases with redrawn ones.
 
@@ -180,7 +180,7 @@ def redraw_p(
     if not len(seen.schedule):
         return RedrawTest(p=1.0, draws=0, seed=seed, stopped=False)
     grid = walk_grid(seen.model.grids[seen.prompt_known])
-    redraws = _Redraws(seen, grid, checkpoint or never_cancelled)
+    redraws = _Redraws(seen, grid, checkpoint)
     made, exceeding = _count(redraws, seed, draws, stop_after)
     stopped = exceeding == stop_after
     return RedrawTest(

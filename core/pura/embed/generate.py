@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pura.base.errors import GenerationError, ProfileError
+from pura.base.progress import Checkpoint, never_cancelled, not_counted
 from pura.embed.engine import MarkingEngine, Seed, StepOutcome, check_count, rngs_for
 from pura.model import libraries
 from pura.model.tokenise import beginning_ids, decode, tokenise, tokenizing
@@ -126,8 +127,6 @@ def _chat_ids(model: LanguageModel, prompt: str) -> list[int]:
     return [int(v) for v in encoded["input_ids"]]
 
 
-Progress = Callable[[int, int], None]
-Checkpoint = Callable[[], None]
 DEFAULT_BATCH: Final = 16
 
 
@@ -163,8 +162,8 @@ def generate(
     seed: int | None = None,
     ignore_eos: bool = False,
     chat: bool = False,
-    progress: Progress | None = None,
-    checkpoint: Checkpoint | None = None,
+    progress: Callable[[int, int], None] = not_counted,
+    checkpoint: Checkpoint = never_cancelled,
 ) -> Generated:
     """Generate one text; see :func:`generate_batch`."""
     return generate_batch(
@@ -194,8 +193,8 @@ def generate_batch(
     ignore_eos: bool = False,
     chat: bool = False,
     batch_size: int = DEFAULT_BATCH,
-    progress: Progress | None = None,
-    checkpoint: Checkpoint | None = None,
+    progress: Callable[[int, int], None] = not_counted,
+    checkpoint: Checkpoint = never_cancelled,
 ) -> list[Generated]:
     """Generate texts that carry payloads, many at a time.
 
@@ -248,15 +247,13 @@ def generate_batch(
     with nullcontext() if seed is None else _one_thread():
         for number, part in enumerate(parts):
             for step in range(tokens):
-                if checkpoint is not None:
-                    checkpoint()
+                checkpoint()
                 part.step()
-                if progress is not None and step + 1 < tokens:
+                if step + 1 < tokens:
                     progress(number * tokens + step + 1, total)
                 if part.finished:
                     break
-            if progress is not None:
-                progress((number + 1) * tokens, total)
+            progress((number + 1) * tokens, total)
             out += part.texts()
     return out
 

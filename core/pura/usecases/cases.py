@@ -6,13 +6,13 @@ import getpass
 import json
 import secrets
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Final
 
-from pura.base.errors import CaseLogError, PuraError, naming
+from pura.base.errors import CaseLogError, PuraError, naming, os_error_as
 from pura.base.files import read_bounded, refuse_taken, write_atomic, write_or_refuse
 from pura.base.json_text import read_json
 from pura.base.progress import Checkpoint, Progress, Stage, never_cancelled, no_progress
@@ -108,11 +108,9 @@ def deposit_head(
     Raises:
         CaseLogError: There is no log, or the folder cannot be written.
     """
-    with open_log(environment, read_only=True) as log:
-        try:
-            made = lay_down(log, folder, mail=mail)
-        except OSError as error:
-            raise CaseLogError("file.write", name=folder.name, why=error.errno or 0) from None
+    refusals = os_error_as(CaseLogError, "file.write", name=folder.name)
+    with open_log(environment, read_only=True) as log, refusals:
+        made = lay_down(log, folder, mail=mail)
     if always:
         kept = {"folder": str(folder.absolute()), "mail": mail}
         write_or_refuse(
@@ -581,19 +579,14 @@ def open_audits(
         CaseLogError: A record was erased or altered, or the passphrase is wrong.
         RecordError: It was written by another version.
     """
-    words = None if passphrase is None else passphrase.copy()
-    try:
-        with open_log(environment) as log:
-            actor = acting(log, auditor)
-            audits = []
-            for item in items:
-                checkpoint()
-                audits.append(load_audit(log, item, passphrase=words, actor=actor))
-            return tuple(audits)
-    finally:
-        if words is not None and passphrase is not None:
-            words[:] = bytes(len(words))
-            passphrase.wipe()
+    lent = nullcontext() if passphrase is None else passphrase.used()
+    with lent as words, open_log(environment) as log:
+        actor = acting(log, auditor)
+        audits = []
+        for item in items:
+            checkpoint()
+            audits.append(load_audit(log, item, passphrase=words, actor=actor))
+        return tuple(audits)
 
 
 def check_log(

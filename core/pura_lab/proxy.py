@@ -14,15 +14,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from pura.base.errors import ModelError
 from pura.model.head import decoder_of, find_head
+from pura.scheme import I64
 
 if TYPE_CHECKING:
     from pura.model.load import LanguageModel
 
-I64 = npt.NDArray[np.int64]
 _LEARNT: Final = 128
 _AT_ONCE: Final = 4
 

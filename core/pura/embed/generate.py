@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from pura.base.errors import GenerationError, ProfileError
 from pura.base.progress import Checkpoint, never_cancelled, not_counted
 from pura.embed.engine import MarkingEngine, Seed, StepOutcome, check_count, rngs_for
 from pura.model import libraries
 from pura.model.tokenise import beginning_ids, decode, tokenise, tokenizing
-from pura.scheme import Payload, Profile, SecretKey
+from pura.scheme import F64, I64, Payload, Profile, SecretKey
 
 if TYPE_CHECKING:
     import torch
@@ -143,11 +142,11 @@ class Generated:
         ended: True when the model ended the text, False when it reached its length.
     """
 
-    ids: npt.NDArray[np.int64]
+    ids: I64
     text: str
-    prompt_ids: npt.NDArray[np.int64]
-    entropy_bits: npt.NDArray[np.float64]
-    arity: npt.NDArray[np.int64]
+    prompt_ids: I64
+    entropy_bits: F64
+    arity: I64
     ended: bool
 
 
@@ -368,7 +367,7 @@ class Feed:
         self._wants_positions = "position_ids" in accepted
         self._last_only = {"logits_to_keep": 1} if "logits_to_keep" in accepted else {}
 
-    def logits(self, tokens: npt.NDArray[np.int64] | None) -> torch.Tensor:
+    def logits(self, tokens: I64 | None) -> torch.Tensor:
         """Feed one token a row and return the logits of the next.
 
         Args:

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any, Final, TextIO
 
 import numpy as np
-import numpy.typing as npt
 
 from pura.base.catalogue import phrase
 from pura.base.database import Handle, Kind, transaction
@@ -36,7 +35,7 @@ from pura.register.rows import (
     entry_of,
     row_of,
 )
-from pura.scheme import Payload, Profile, pack, parse_payload
+from pura.scheme import F64, I64, U8, Payload, Profile, pack, parse_payload
 from pura.scheme.fields import Field
 
 # One step a version: from version i to i + 1. Steps are never edited, only added.
@@ -74,9 +73,6 @@ migrate = REGISTER.migrate
 CHUNK: Final = 65_536
 _COLUMNS: Final = "bits, payload, who, issued, model, manifest"
 _WORTH_NAMING: Final = 1e-6  # entries with less weight are not listed
-
-U8 = npt.NDArray[np.uint8]
-F64 = npt.NDArray[np.float64]
 
 
 _CONTESTED: Final = (
@@ -300,9 +296,7 @@ class Register(Handle):
                 values if words else (),
             ).fetchall()
 
-    def chunks(
-        self, payload_bits: int, size: int = CHUNK
-    ) -> Iterator[tuple[npt.NDArray[np.int64], U8]]:
+    def chunks(self, payload_bits: int, size: int = CHUNK) -> Iterator[tuple[I64, U8]]:
         """Walk over all payloads of one length.
 
         Yields:

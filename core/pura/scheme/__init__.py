@@ -3,6 +3,9 @@
 NumPy and hashlib only, so that a serving stack can import it alone. scheme.md is its page.
 """
 
+import numpy as np
+import numpy.typing as npt
+
 from pura.scheme.fields import Field as Field
 from pura.scheme.fields import FieldValue as FieldValue
 from pura.scheme.fields import pack as pack
@@ -26,3 +29,8 @@ from pura.scheme.schedule import anchor as anchor
 from pura.scheme.schedule import anchors as anchors
 from pura.scheme.schedule import contexts_before as contexts_before
 from pura.scheme.schedule import schedule as schedule
+
+# Arrays of any shape, as all packages name them.
+F64 = npt.NDArray[np.float64]
+I64 = npt.NDArray[np.int64]
+U8 = npt.NDArray[np.uint8]

@@ -35,7 +35,7 @@ from pura.batch.results import (
     write_rows,
 )
 from pura.documents import Document
-from pura.scheme import SecretKey
+from pura.scheme import F64, SecretKey
 from pura.scheme.keys import wipe_buffer
 from pura.usecases import profiles
 from pura.usecases.audits import (
@@ -328,7 +328,7 @@ def _keeper(folder: Path | None) -> Callable[[str, bytes], None] | None:
     return keep
 
 
-def _chosen(log10_e: npt.NDArray[np.float64], alpha: float) -> npt.NDArray[np.bool_]:
+def _chosen(log10_e: F64, alpha: float) -> npt.NDArray[np.bool_]:
     """Choose by e-BH among the rows that were examined."""
     from pura.decode.significance import e_bh
 

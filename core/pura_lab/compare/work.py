@@ -23,7 +23,7 @@ from pura.measure.attacks.table import attack_ids, named_strength
 from pura.measure.cache import Cache
 from pura.measure.corpora import Cell
 from pura.measure.evaluate import TextReading, decide, wilson
-from pura.scheme import Payload, Profile, SecretKey, ranks, schedule
+from pura.scheme import F64, I64, Payload, Profile, SecretKey, ranks, schedule
 from pura.scheme.keys import KEY_BYTES
 from pura_lab.compare.methods import METHODS, ZERO_BIT, Bench, Method, Source
 from pura_lab.rivals.base import ERASED, Rival, RivalRow
@@ -31,9 +31,6 @@ from pura_lab.rivals.base import ERASED, Rival, RivalRow
 if TYPE_CHECKING:
     from pura.model.load import LanguageModel
 
-
-F64 = npt.NDArray[np.float64]
-I64 = npt.NDArray[np.int64]
 
 CLEAN: Final = "none"
 CHUNK: Final = 8  # texts of a piece of work

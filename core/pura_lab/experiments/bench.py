@@ -10,7 +10,6 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from pura.base.errors import InputError
 from pura.base.json_text import canonical
@@ -24,7 +23,7 @@ from pura.measure.corpora import DOMAINS, corpus, prompts_of, sentences_of
 from pura.measure.evaluate import TextReading, joined, wilson
 from pura.model.evidence import divergence_bits
 from pura.model.tokenise import decode, tokenise
-from pura.scheme import Payload, Profile, SecretKey
+from pura.scheme import F64, I64, Payload, Profile, SecretKey
 from pura_lab.afterwards import FixedPhaseKey
 from pura_lab.compare.methods import METHODS, ModelSource, bench_of
 from pura_lab.proxy import drop_layers, finetune, perturb_weights, quantise_weights
@@ -149,8 +148,6 @@ def summarise(experiment: Experiment, cell: Cell, rows: Sequence[Row]) -> CellRe
     return CellResult(cell=cell, texts=len(rows), numbers=numbers, rows=rows)
 
 
-I64 = npt.NDArray[np.int64]
-
 PLAIN: Final = ("plain", "plain-again")
 """Two independent samples without a mark."""
 OURS: Final = ("pura", "pura-keys")
@@ -229,8 +226,6 @@ def write_texts(
     )
     return [(m.ids, start) for m, start in zip(made, starts, strict=True)]
 
-
-F64 = npt.NDArray[np.float64]
 
 BATCH: Final = 8
 """Texts in a file."""

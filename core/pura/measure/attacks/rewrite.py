@@ -18,8 +18,6 @@ import numpy.typing as npt
 from pura.base.errors import ModelError
 from pura.embed.generate import opening_ids
 from pura.measure.attacks.base import (
-    F64,
-    I64,
     MYTHES,
     Attacked,
     Paraphraser,
@@ -33,7 +31,7 @@ from pura.measure.attacks.base import (
     split_sentences,
 )
 from pura.model.tokenise import decode, tokenise, tokenizing
-from pura.scheme import Profile
+from pura.scheme import F64, I64, Profile
 
 if TYPE_CHECKING:
     from pura.model.load import LanguageModel

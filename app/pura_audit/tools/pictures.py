@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import pypdfium2
-from PySide6.QtCore import QEventLoop, QSize, Qt, QTimer
+from PySide6.QtCore import QDeadlineTimer, QEventLoop, QSize, Qt, QTimer
 from PySide6.QtGui import QImage, QPainter
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -475,8 +475,6 @@ class Pictures:
         return {LABEL: found.key}
 
     def _until(self, condition: Callable[[], bool]) -> None:
-        from PySide6.QtCore import QDeadlineTimer, QEventLoop
-
         deadline = QDeadlineTimer(TIMEOUT_MS)
         while not condition():
             self._app.processEvents(QEventLoop.ProcessEventsFlag.AllEvents, 50)

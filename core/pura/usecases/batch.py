@@ -20,7 +20,7 @@ from pura.base.files import make_private, refuse_no_folder, refuse_taken, write_
 from pura.base.json_text import sha256
 from pura.base.paths import Paths
 from pura.base.progress import Checkpoint, never_cancelled
-from pura.batch.engine import Engine, Read, by_workers, failure, here
+from pura.batch.engine import Engine, Read, actors, by_workers, failure, here, local
 from pura.batch.inputs import Inputs, TextResult, files, weight_of
 from pura.batch.journal import DAY, BatchJournal, Tell, work_off
 from pura.batch.results import (
@@ -383,12 +383,8 @@ def _engine(environment: Environment, plan: BatchPlan, engine: str, jobs: int) -
             return [key.copy_secret() for key, _ in keys]
 
         if engine == "local":
-            from pura.batch.engine import local
-
             yield local(plan, lend, jobs)
             return
-        from pura.batch.engine import actors
-
         gpus = int(environment.device == "cuda")
         start = opened.enter_context(actors(plan, lend, gpus=gpus))
         yield by_workers(start, jobs)

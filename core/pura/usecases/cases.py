@@ -10,7 +10,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from pura.base.errors import CaseLogError, PuraError, naming, os_error_as
 from pura.base.files import read_bounded, refuse_taken, write_atomic, write_or_refuse
@@ -42,14 +42,19 @@ from pura.caselog import (
 from pura.caselog.cases import FINISHED, UNFILED, case_names, item_of
 from pura.caselog.keeping import held, record_start
 from pura.caselog.package import MAX_FILE
-from pura.caselog.verify import deposits_in, lay_down
+from pura.caselog.verify import (
+    LogCheck,
+    deposits_in,
+    lay_down,
+    parse_head,
+    record_check,
+    sign_head,
+    verify_log,
+)
 from pura.keys import Secret
 from pura.record.audit import Audit
 from pura.usecases.environment import Environment
 from pura.usecases.keys import open_identity, trusted_roots
-
-if TYPE_CHECKING:
-    from pura.caselog.verify import LogCheck
 
 MAX_CERTIFICATE: Final = 1 << 20
 _WORKER: Final = Lock()
@@ -616,8 +621,6 @@ def check_log(
         CaseLogError: There is none, or the head cannot be read.
         Cancelled: The checkpoint said so.
     """
-    from pura.caselog.verify import parse_head, record_check, verify_log
-
     roots = trusted_roots(trust, CaseLogError)
     own = log is None
     checked = open_log(environment, read_only=True) if log is None else CaseLog(log, read_only=True)
@@ -653,8 +656,6 @@ def sign_head_of_log(
         CaseLogError: There is no log, or it cannot be written.
         SigningError: The certificate cannot be used.
     """
-    from pura.caselog.verify import sign_head
-
     identity = open_identity(certificate, passphrase, CaseLogError)
     with open_log(environment) as log:
         head = log.head()

@@ -21,7 +21,7 @@ from pura.extract.local import local_evidence
 from pura.measure.attacks.base import Tools
 from pura.measure.attacks.table import attack_ids, named_strength
 from pura.measure.cache import Cache
-from pura.measure.corpora import Cell
+from pura.measure.corpora import Cell, corpus
 from pura.measure.evaluate import TextReading, decide, wilson
 from pura.scheme import F64, I64, Payload, Profile, SecretKey, ranks, schedule
 from pura.scheme.keys import KEY_BYTES
@@ -567,8 +567,6 @@ def _with_bits(
 
 def unmarked_texts(tokenise: Tokenise) -> dict[str, I64]:
     """Return texts that no key wrote: prose, a loop, a template with slots, code."""
-    from pura.measure.corpora import corpus
-
     template = "".join(
         f"Dear customer, your invoice no. {4000 + 7 * i} of {i + 1} March is due.\n"
         for i in range(12)

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pura.base.errors import ModelError
-from pura.embed.generate import opening_ids
+from pura.embed.generate import generate, opening_ids
 from pura.measure.attacks.base import (
     MYTHES,
     Attacked,
@@ -456,8 +456,6 @@ class ModelWriter:
 
     def __call__(self, system: str, user: str, *, seed: int, tokens: int) -> str:
         """Answer a request; at most ``tokens`` tokens."""
-        from pura.embed.generate import generate
-
         profile = Profile(
             payload_bits=36,
             code="tbcc",

@@ -38,7 +38,7 @@ from pura_audit.platform.i18n import decimal, error_words, filled, translate
 from pura_audit.session.export import csv_text
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GRID, Theme
-from pura_audit.widgets.card import Card, Fold, add_parts, label
+from pura_audit.widgets.card import Card, Fold, add_parts, label, row_of
 from pura_audit.widgets.form_dialog import (
     ask_target,
     button_row,
@@ -445,8 +445,7 @@ class StressDialog(WorkingDialog):
                 "and the wrong bits can be counted. Nothing of this enters a case or a report.",
             ),
         )
-        form = QHBoxLayout()
-        form.setSpacing(GRID)
+        form = row_of()
         _add_named(form, translate("Stress", "Attack"), self.attack)
         _add_named(form, translate("Stress", "Strength"), self.strength)
         form.setStretchFactor(self.attack, 3)  # its names are long
@@ -461,8 +460,7 @@ class StressDialog(WorkingDialog):
         self.table.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
         both = _split((self.table, 700), (self.positions, 420), height=200)
         self.numbers.body.addWidget(both, 1)
-        row = QHBoxLayout()
-        row.setSpacing(GRID)
+        row = row_of()
         _add_named(row, translate("Stress", "Seed"), self.seed)
         add_parts(row, None, self.save)
         self.numbers.body.addLayout(row)

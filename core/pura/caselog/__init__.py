@@ -26,6 +26,8 @@ from pura.caselog.keeping import set_tags as set_tags
 from pura.caselog.keeping import sign_off as sign_off
 from pura.caselog.keeping import write_note as write_note
 from pura.caselog.log import ACTIONS as ACTIONS
+from pura.caselog.log import CUSTODY as CUSTODY
+from pura.caselog.log import ORGANISATION as ORGANISATION
 from pura.caselog.log import CaseLog as CaseLog
 from pura.caselog.log import LogEntry as LogEntry
 from pura.caselog.log import LogHead as LogHead
@@ -34,8 +36,6 @@ from pura.caselog.log import action_words as action_words
 from pura.caselog.log import workstation as workstation
 from pura.caselog.package import export_case as export_case
 from pura.caselog.package import import_case as import_case
-from pura.caselog.reports import CUSTODY as CUSTODY
-from pura.caselog.reports import ORGANISATION as ORGANISATION
 from pura.caselog.reports import CaseStatus as CaseStatus
 from pura.caselog.reports import record_event as record_event
 from pura.caselog.reports import statuses as statuses

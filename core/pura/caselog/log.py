@@ -65,6 +65,23 @@ def unpack(value: bytes) -> Any:
     return read_json(value)
 
 
+CUSTODY: Final = (
+    "item-received",
+    "item-copied",
+    "item-transferred",
+    "item-returned",
+    "item-destroyed",
+    "information-disclosed",
+)
+"""Events of a case."""
+ORGANISATION: Final = (
+    "policy-changed",
+    "key-added",
+    "key-retired",
+    "key-leaked",
+    "validation-imported",
+)
+"""Events of the whole organisation."""
 ACTIONS: Final = (
     "log-created",
     "person-added",
@@ -90,17 +107,8 @@ ACTIONS: Final = (
     "hold-set",
     "hold-lifted",
     "kept-erased",
-    "item-received",
-    "item-copied",
-    "item-transferred",
-    "item-returned",
-    "item-destroyed",
-    "information-disclosed",
-    "policy-changed",
-    "key-added",
-    "key-retired",
-    "key-leaked",
-    "validation-imported",
+    *CUSTODY,
+    *ORGANISATION,
     "head-signed",
     "log-verified",
     "case-exported",

@@ -1,11 +1,11 @@
 """What a whole audit costs beside the bare forward pass, many keys, many texts side by side.
 
 Run ``python bench/audit_cost.py``. All ways go over the same text in turn, in one thread; the times
-are processor seconds, so that a busy machine meets all of them alike, and of several rounds the
-least counts. The bare pass is ``model(ids).logits`` of the network as transformers loads and runs
-it, *own pass* the same of ours; an audit is everything from the text to its record. Peaks of memory
-are those of processes of their own. ``--model NAME`` takes an installed model, for which the sample
-carries no mark; peaks stay those of the built-in one.
+are processor seconds, so that a busy machine meets all of them alike, medians of several rounds.
+The bare pass is ``model(ids).logits`` of the network as transformers loads and runs it, *own pass*
+the same of ours; an audit is everything from the text to its record. Peaks of memory are those of
+processes of their own. ``--model NAME`` takes an installed model, for which the sample carries no
+mark; peaks stay those of the built-in one.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def taken(way: Callable[[], Any]) -> float:
 
 
 def cost_table(model: Any, lengths: list[int], keys: int, rounds: int) -> None:
-    """Print processor seconds, and ratios to the bare pass, least by least."""
+    """Print processor seconds, and ratios to the bare pass, median by median."""
     rows, plain = [], _common.plain_network(model)
     for tokens in lengths:
         ways = ways_of(model, plain, tokens, keys)
@@ -130,10 +130,10 @@ def cost_table(model: Any, lengths: list[int], keys: int, rounds: int) -> None:
         for _ in range(rounds):
             for name, way in ways.items():
                 times[name].append(taken(way))
-        least = {name: min(took) for name, took in times.items()}
-        row = [str(tokens), f"{least['bare']:.2f}"]
-        row += [f"{least[n] / least['bare']:.2f}" for n in ways if n != "bare"]
-        row.append(f"{least[f'{keys} keys'] / least['reading']:.2f}" if keys else "–")
+        middle = {name: statistics.median(took) for name, took in times.items()}
+        row = [str(tokens), f"{middle['bare']:.2f}"]
+        row += [f"{middle[n] / middle['bare']:.2f}" for n in ways if n != "bare"]
+        row.append(f"{middle[f'{keys} keys'] / middle['reading']:.2f}" if keys else "–")
         rows.append(row)
         print(" ".join(row), flush=True)
     heads = ["tokens", "bare, s", *(f"{n} ×" for n in ways if n != "bare"), "keys : reading"]

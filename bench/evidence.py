@@ -36,8 +36,8 @@ import _study_tables
 from pura.decode.likelihood import default_model
 from pura.measure.cache import Cache
 from pura.measure.corpora import CELLS, MAIN, SEED
+from pura.model.evidence import divergence_bits
 from pura_lab.design import DROPPED, NOISE, jobs
-from pura_lab.proxy import divergence_bits
 
 STAGES = ("generate", "read", "proxy", "tables")
 

@@ -35,7 +35,7 @@ from hypothesis import HealthCheck, settings
 from pura.base.paths import resource, user_paths
 from pura.keys import backends, sealed
 from pura.model import libraries, trial
-from pura.scheme import SecretKey
+from pura.scheme import Payload, Profile, SecretKey
 
 libraries.prepare()
 # A busy machine is no fault of the code.
@@ -260,7 +260,6 @@ def lent(request, monkeypatch):
 def small_samples(small_model, sample_key) -> dict[str, Any]:
     """What :func:`samples` returns, written by the small model."""
     from pura.embed.generate import generate_batch
-    from pura.scheme import Payload, Profile
 
     payloads = [Payload.from_int(number, 36) for number in (0x731264FC8, 0x1A127514)]
     prompt = "The city council met on Tuesday evening to discuss"

@@ -31,7 +31,7 @@ from pura_audit.platform import diagnostics
 from pura_audit.platform.i18n import decimal, filled, number, short, translate
 from pura_audit.theme import fonts
 from pura_audit.theme.theme import GRID, PADDING, Mode
-from pura_audit.widgets.card import add_parts, label
+from pura_audit.widgets.card import add_parts, label, row_of
 from pura_audit.widgets.form_dialog import (
     Host,
     PlainDialog,
@@ -225,9 +225,7 @@ class SettingsDialog(PlainDialog):
         self.no_signers = plain_button(
             translate("Settings", "Trust nobody"), lambda: self.keep_signers(None)
         )
-        row = QHBoxLayout()
-        row.setSpacing(GRID)
-        add_parts(row, self.choose_signers, self.no_signers, None)
+        row = row_of(self.choose_signers, self.no_signers, None)
         form.addRow(_name(translate("Settings", "Signers of manifests"), field=False), self.signers)
         form.addRow(_name("", field=False), row)
         words = translate(

@@ -38,7 +38,7 @@ from pura_audit.platform.i18n import decimal, error_words, filled, translate
 from pura_audit.session.export import csv_text
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GRID, Theme
-from pura_audit.widgets.card import Card, ElidedLabel, Fold, add_parts, label
+from pura_audit.widgets.card import Card, ElidedLabel, Fold, add_parts, label, row_of
 from pura_audit.widgets.form_dialog import (
     MainButton,
     ask_target,
@@ -446,8 +446,7 @@ class StressDialog(WorkingDialog):
             ),
         )
         layout.insertWidget(0, ElidedLabel(title, "answer", middle=True))
-        form = QHBoxLayout()
-        form.setSpacing(GRID)
+        form = row_of()
         _add_named(form, translate("Stress", "Attack"), self.attack)
         _add_named(form, translate("Stress", "Strength"), self.strength)
         form.setStretchFactor(self.attack, 3)  # its names are long
@@ -462,8 +461,7 @@ class StressDialog(WorkingDialog):
         self.table.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
         both = _split((self.table, 700), (self.positions, 420), height=200)
         self.numbers.body.addWidget(both, 1)
-        row = QHBoxLayout()
-        row.setSpacing(GRID)
+        row = row_of()
         _add_named(row, translate("Stress", "Seed"), self.seed)
         add_parts(row, None, self.save)
         self.numbers.body.addLayout(row)

@@ -17,14 +17,14 @@ from pura.audit.options import AuditText
 from pura.base.errors import InputError, KeyStoreError, PuraError, SigningError
 from pura.base.paths import Paths, user_paths
 from pura.documents import Document, ReadOptions, endings, from_text, read_file
-from pura.keys import KeyRef
+from pura.keys import KeyRef, Secret
 from pura.model import libraries
 from pura.record.audit import Audit
 from pura.scheme import Payload, Profile, SecretKey, pack, parse_payload
 from pura.usecases.audits import Prepared, Setup, prepared
 from pura.usecases.choices import Choices, trusted
 from pura.usecases.environment import Environment
-from pura.usecases.keys import marking_key
+from pura.usecases.keys import marking_key, open_identity
 from pura.usecases.profiles import find_profile
 
 if TYPE_CHECKING:
@@ -262,9 +262,7 @@ def sign_manifest(
         PuraError: The text has a manifest, is too long or not UTF-8; payload and profile do not
             fit; the certificate is not fit for manifests; nobody gave a time stamp.
     """
-    from pura.keys import Secret
     from pura.provenance import writing
-    from pura.usecases.keys import open_identity
     from pura.usecases.manifests import read_signable
 
     shared = _profile(profile)

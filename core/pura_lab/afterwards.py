@@ -17,16 +17,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-import numpy as np
-import numpy.typing as npt
-
-from pura.scheme import Profile, Scheduler, SecretKey, anchor
+from pura.scheme import F64, I64, U8, Profile, Scheduler, SecretKey, anchor
 from pura.scheme.gray import sector_of
 from pura.scheme.keys import LABEL_SEED
 from pura.scheme.schedule import Step, context_bytes
-
-F64 = npt.NDArray[np.float64]
-I64 = npt.NDArray[np.int64]
 
 _TOP: Final = 1 << 53
 
@@ -72,7 +66,7 @@ def lay_mark(
     entropy_bits: F64,
     points: F64,
     key: FixedPhaseKey,
-    codeword: npt.NDArray[np.uint8],
+    codeword: U8,
     profile: Profile,
     *,
     sector: Callable[[Sequence[int]], int] = sector_of,

@@ -2,8 +2,8 @@
 
 The paper's asymmetric setting has a smaller model of the same tokenizer. Where none is at hand, a
 model with some layers left out, with noise on its weights, with rounded weights, or that learnt
-from other text, is one: how far it is from the source is measured (:func:`divergence_bits`), never
-assumed.
+from other text, is one: how far it is from the source is measured, never assumed
+(:func:`~pura.model.evidence.divergence_bits`).
 """
 
 from __future__ import annotations
@@ -14,18 +14,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from pura.base.errors import ModelError
-from pura.model.evidence import divergence_bits
 from pura.model.head import decoder_of, find_head
+from pura.scheme import I64
 
 if TYPE_CHECKING:
     from pura.model.load import LanguageModel
 
-__all__ = ["divergence_bits", "drop_layers", "finetune", "perturb_weights", "quantise_weights"]
-
-I64 = npt.NDArray[np.int64]
 _LEARNT: Final = 128
 _AT_ONCE: Final = 4
 

@@ -15,16 +15,15 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from pura.base.errors import InputError, ModelError
 from pura.base.files import read_bounded
+from pura.scheme import F64, I64
 
 MAX_FILE: Final = 256 << 20
 DRAWS: Final = 1000
 """Of the bootstrap."""
 
-I64 = npt.NDArray[np.int64]
 Statistic = Callable[[I64], float]
 """A score of the texts with these numbers, each as often as it is named."""
 Measure = Callable[[Sequence[str], Sequence[str]], tuple[Statistic, str]]
@@ -128,7 +127,7 @@ def score(
     drawn = np.random.default_rng(seed).integers(count, size=(DRAWS, count))
     found: list[Score] = []
     for metric, measure in measures.items():
-        values: dict[str, tuple[float, npt.NDArray[np.float64]]] = {}
+        values: dict[str, tuple[float, F64]] = {}
         by = ""
         for name, candidates in texts.systems.items():
             statistic, by = measure(candidates, texts.reference)
@@ -138,7 +137,7 @@ def score(
         def row(
             system: str,
             value: float,
-            draws: npt.NDArray[np.float64],
+            draws: F64,
             against: str | None = None,
             metric: str = metric,
             by: str = by,

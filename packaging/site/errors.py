@@ -127,10 +127,12 @@ def _raised(trees: list[ast.Module], texts: Catalogue) -> Iterator[tuple[str, st
     for tree in trees:
         for place in (n for n in ast.walk(tree) if isinstance(n, ast.Module | ast.FunctionDef)):
             for call in (n for n in ast.walk(place) if isinstance(n, ast.Call)):
-                name = _name(call.func)
-                if not call.args or (name not in classes and name not in ("error", "over", "cls")):
+                name, given = _name(call.func), call.args
+                if name == "os_error_as":  # makes the error of the system one of this class
+                    name, given = _name(given[0]), given[1:]
+                if not given or (name not in classes and name not in ("error", "over", "cls")):
                     continue
-                first = call.args[0]
+                first = given[0]
                 code = next((k.value for k in call.keywords if k.arg == "code"), None)
                 # A key that was chosen a few lines above stands in the same function.
                 above = isinstance(first, ast.Name) and isinstance(place, ast.FunctionDef)

@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QPushButton,
     QTableView,
     QTabWidget,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -31,7 +30,7 @@ from pura.caselog import (
 from pura_audit.platform.i18n import decimal, filled, language, moment, number, translate
 from pura_audit.session.queue_model import case_words
 from pura_audit.theme.theme import GAP, GRID
-from pura_audit.widgets.card import Card, ElidedLabel, add_parts, label, row_of
+from pura_audit.widgets.card import Card, ElidedLabel, add_parts, column_of, label, row_of
 from pura_audit.widgets.form_dialog import plain_button
 from pura_audit.widgets.working_dialog import fill_table, make_table
 
@@ -214,10 +213,8 @@ class CasePane(Card):
         self.buttons["more"] = menu
         add_parts(self.body, row_of((self.name, 1), note, menu), self.line, self.tags, GRID)
         audits = QWidget()
-        column = QVBoxLayout(audits)
+        column = column_of((self.items, 1), spacing=GAP, inside=audits)
         column.setContentsMargins(0, GAP, 0, 0)
-        column.setSpacing(GAP)
-        column.addWidget(self.items, 1)
         buttons = (
             self._button("open", translate("Cases", "Open")),
             self._button("review", translate("Cases", "Second person …")),
@@ -312,7 +309,5 @@ class CasePane(Card):
 
 def _page(widget: QTableView | QPlainTextEdit) -> QWidget:
     page = QWidget()
-    column = QVBoxLayout(page)
-    column.setContentsMargins(0, GAP, 0, 0)
-    column.addWidget(widget)
+    column_of(widget, inside=page).setContentsMargins(0, GAP, 0, 0)
     return page

@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QMessageBox,
     QSplitter,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -42,7 +41,15 @@ from pura_audit.session.keeper import PAUSE_MS, ReportDraft
 from pura_audit.session.session import Session
 from pura_audit.stores.key_forms import PassphraseDialog
 from pura_audit.theme.theme import GAP, GRID, PADDING
-from pura_audit.widgets.card import Fold, add_parts, label, progress_bar, row_of, run_endless
+from pura_audit.widgets.card import (
+    Fold,
+    add_parts,
+    column_of,
+    label,
+    progress_bar,
+    row_of,
+    run_endless,
+)
 from pura_audit.widgets.form_dialog import (
     MainButton,
     PlainDialog,
@@ -226,10 +233,8 @@ class SaveProgress(QWidget):
         self.bar = progress_bar(translate("Report", "Progress of saving"))
         self.bar.setMaximumWidth(240)
         self.stop = plain_button(translate("Report", "Cancel"), self.cancel)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(GRID // 2)
-        add_parts(layout, self.words, row_of((self.bar, 1), self.stop, None))
+        row = row_of((self.bar, 1), self.stop, None)
+        column_of(self.words, row, spacing=GRID // 2, inside=self)
         self._show()
 
     @property
@@ -440,19 +445,16 @@ class ReportDialog(PlainDialog):
 
     def _lay_out(self) -> None:
         self.left.setProperty("role", "card")
-        side = QVBoxLayout(self.left)
+        side = column_of(self.form, inside=self.left)
         side.setContentsMargins(GAP + GRID // 2, GRID, GRID // 2, GRID)
-        side.addWidget(self.form)
         self.left.setMinimumWidth(FORM - 100)
         self.parts.setChildrenCollapsible(False)
         self.parts.setStretchFactor(1, 1)
         buttons = (self.folder_button, self.sign_button, self.close_button, self.save_button)
-        layout = QVBoxLayout(self)
+        title = label(translate("Report", "Report"), "answer")
+        row = row_of((self.line, 1), self.save_button.missing, self.asks, *buttons)
+        layout = column_of(title, (self.parts, 1), row, spacing=GAP, inside=self)
         layout.setContentsMargins(PADDING, PADDING - GRID, PADDING, PADDING - GRID)
-        layout.setSpacing(GAP)
-        layout.addWidget(label(translate("Report", "Report"), "answer"))
-        layout.addWidget(self.parts, 1)
-        layout.addLayout(row_of((self.line, 1), self.save_button.missing, self.asks, *buttons))
         self._announce()
 
     def _fit(self, parent: QWidget | None) -> None:

@@ -33,7 +33,7 @@ from pura_audit.reports.groups import (
     remarks_group,
 )
 from pura_audit.theme.theme import GRID
-from pura_audit.widgets.card import Fold, add_parts
+from pura_audit.widgets.card import Fold, add_parts, column_of
 from pura_audit.widgets.form_dialog import (
     LINE,
     LabelledField,
@@ -86,9 +86,8 @@ class ReportForm(QScrollArea):
         inside = QWidget(self)
         self.setWidgetResizable(True)  # while it is empty: it lays out what there is at once
         self.setWidget(inside)
-        column = QVBoxLayout(inside)
+        column = column_of(inside=inside)
         column.setContentsMargins(0, 0, GRID, 0)
-        column.setSpacing(GRID)
         self.groups: tuple[FormGroup, ...] = (
             self.audits,
             self.report,

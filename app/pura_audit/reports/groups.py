@@ -14,12 +14,10 @@ import numpy as np
 from PySide6.QtCore import QEvent, QLocale, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence, QPalette, QTextCursor
 from PySide6.QtWidgets import (
-    QHBoxLayout,
     QListWidget,
     QListWidgetItem,
     QPlainTextEdit,
     QTextEdit,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -31,8 +29,15 @@ from pura.report.request import EXCERPT, FULL, OMITTED, REDACTED, Parties, Repor
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.platform.settings import WindowSettings
 from pura_audit.theme import fonts
-from pura_audit.theme.theme import GRID
-from pura_audit.widgets.card import ElidedLabel, FlowLayout, Fold, add_parts, label, row_of
+from pura_audit.widgets.card import (
+    ElidedLabel,
+    FlowLayout,
+    Fold,
+    add_parts,
+    column_of,
+    label,
+    row_of,
+)
 from pura_audit.widgets.form_dialog import (
     LabelledField,
     Remark,
@@ -273,10 +278,7 @@ class LayoutGroup(FormGroup):
         self.drop = plain_button(words, lambda: self.take_logo(None))
         self.drop.setAccessibleName(translate("Report", "Leave the logo out"))
         row = QWidget()
-        inside = QHBoxLayout(row)
-        inside.setContentsMargins(0, 0, 0, 0)
-        inside.setSpacing(GRID)
-        add_parts(inside, (self.logo_name, 1), self.choose, self.drop)
+        row_of((self.logo_name, 1), self.choose, self.drop, inside=row)
         self.logo_field = LabelledField(translate("Report", "Logo (PNG or SVG)"), row)
         add_parts(self.body, pair(first, second), self.logo_field)
         self._changed()
@@ -357,11 +359,7 @@ class RedactionView(QWidget):
         flow = FlowLayout(row)
         for button in (self.black, self.everywhere, self.show_again, self.undo_button):
             flow.addWidget(button)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(GRID)
-        for widget in (self.view, row, self.words):
-            layout.addWidget(widget)
+        column_of(self.view, row, self.words, inside=self)
         self._show()
 
     def load(self, text: str, ranges: Iterable[tuple[int, int]] = ()) -> None:

@@ -8,7 +8,7 @@ from typing import Final
 
 from PySide6.QtCore import QEvent, QSizeF, Qt, QTimer, Signal
 from PySide6.QtGui import QImage, QPalette
-from PySide6.QtWidgets import QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QToolButton, QWidget
 
 from pura.report.blocks import render_pages
 from pura.usecases.reports import Built
@@ -16,7 +16,7 @@ from pura_audit.jobs.queue import Done, Failure, Job, JobContext, JobQueue, Outc
 from pura_audit.platform.i18n import translate
 from pura_audit.theme.fonts import icon
 from pura_audit.theme.theme import GRID
-from pura_audit.widgets.card import ElidedLabel, add_parts, label, progress_bar, row_of
+from pura_audit.widgets.card import ElidedLabel, column_of, label, progress_bar, row_of
 from pura_audit.widgets.form_dialog import plain_button
 from pura_audit.widgets.pages_view import PagesView, zoom_box
 
@@ -77,10 +77,7 @@ class ReportPreview(QWidget):
         head = row_of(title, self.state, None, *right)
         wrong = row_of((self.problem, 1))
         wrong.addWidget(self.again, 0, Qt.AlignmentFlag.AlignTop)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(GRID // 2)
-        add_parts(layout, head, wrong, self.bar, (self.view, 1))
+        column_of(head, wrong, self.bar, (self.view, 1), spacing=GRID // 2, inside=self)
 
     def _tool(self, name: str, by: int) -> QToolButton:
         button = QToolButton()

@@ -30,9 +30,6 @@ from pura_audit.jobs.queue import Failure, Job, JobContext, JobQueue, Outcome, W
 from pura_audit.platform.settings import SettingsFile, WindowSettings
 from pura_audit.session.queue_model import listed
 
-__all__ = ["KEEP", "Keeper", "Kept"]
-
-
 FILE: Final = "drafts.json"
 MAX_BYTES: Final = 1 << 24
 MOST: Final = 20

@@ -29,9 +29,6 @@ from pura_audit.session.keeper import Cases
 from pura_audit.session.queue_model import Item, ItemState
 from pura_audit.session.texts import TextList
 
-__all__ = ["Record"]
-
-
 FILE: Final = "texts.jsonl"
 MAX_BYTES: Final = 1 << 28
 _log = logging.getLogger(__name__)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from pura.extract.local import sector_weights
@@ -15,7 +14,7 @@ from pura.record.audit import Audit
 from pura.record.evidence import BitEvidence
 from pura.record.marks import bits_of, mark_at
 from pura.record.naming import Passage
-from pura.scheme import Gate, anchors
+from pura.scheme import F64, I64, Gate, anchors
 from pura.scheme.gray import label_bits, sector_of
 
 FRAME_MS: Final = 16  # about as long as a screen shows one picture
@@ -167,7 +166,7 @@ class Selection(QObject):
             place = int(np.searchsorted(carriers, here, side="left")) - 1
         self.select_token(int(carriers[max(0, min(place, carriers.size - 1))]))
 
-    def readers(self) -> npt.NDArray[np.int64]:
+    def readers(self) -> I64:
         """Return the tokens that read the selected bit; int64, empty without one."""
         if self.audit is None or self.bit is None:
             return np.empty(0, dtype=np.int64)
@@ -185,9 +184,6 @@ def strongest_passage(audit: Audit) -> Passage | None:
     passages = [passage for _, passage in audit.finding.passages] if audit.verdict == "mark" else []
     sums = np.concatenate(([0.0], np.cumsum(audit.tokens.log10_evidence)))
     return max(passages, key=lambda p: sums[p.last_token + 1] - sums[p.first_token], default=None)
-
-
-F64 = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)

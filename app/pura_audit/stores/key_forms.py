@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QPushButton,
     QRadioButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -31,8 +30,8 @@ from pura.usecases.keys import (
 from pura_audit.jobs.queue import Failure
 from pura_audit.platform.i18n import filled, translate
 from pura_audit.session.choices import Inventory
-from pura_audit.theme.theme import GAP, GRID
-from pura_audit.widgets.card import ElidedLabel, add_parts, label, row_of
+from pura_audit.theme.theme import GAP
+from pura_audit.widgets.card import ElidedLabel, add_parts, column_of, label, row_of
 from pura_audit.widgets.form_dialog import (
     MainButton,
     RetryDialog,
@@ -177,8 +176,7 @@ class KeyForm(RetryDialog):
             self.places[None] = QRadioButton(
                 translate("Keys", "For this session only; it is gone when the window closes")
             )
-        column = QVBoxLayout()
-        column.setSpacing(GRID)
+        column = column_of()
         for button in self.places.values():
             button.setMinimumSize(button.sizeHint())
             column.addWidget(button)

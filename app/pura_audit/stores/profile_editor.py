@@ -32,8 +32,8 @@ from pura.verdict.expect import advise, length_needed
 from pura_audit.platform.i18n import error_words, filled, short, translate
 from pura_audit.session.choices import ProfileChoice
 from pura_audit.session.session import Session
-from pura_audit.theme.theme import GAP, GRID
-from pura_audit.widgets.card import Scrolled, add_parts, label, restyle, row_of
+from pura_audit.theme.theme import GAP
+from pura_audit.widgets.card import Scrolled, add_parts, column_of, label, restyle, row_of
 from pura_audit.widgets.form_dialog import (
     MainButton,
     PlainDialog,
@@ -262,10 +262,7 @@ class FieldsTable(QWidget):
         header.setSectionResizeMode(4, QHeaderView.ResizeMode.Stretch)
         self.add = plain_button(translate("ProfileEditor", "Add a field"), self._add)
         self.drop = plain_button(translate("ProfileEditor", "Remove the last field"), self._drop)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(GRID)
-        add_parts(layout, (self.table, 1), row_of(self.add, self.drop, None))
+        column_of((self.table, 1), row_of(self.add, self.drop, None), inside=self)
         for field in fields:
             self.append(field.to_dict())
         self.table.itemChanged.connect(lambda _item: self.changed.emit())
@@ -425,17 +422,12 @@ class ProfileEditor(PlainDialog):
         form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
         middle.setSpacing(GAP)
         middle.addWidget(Scrolled(form), 5)
-        side, card = QVBoxLayout(), QFrame()
+        card = QFrame()
         card.setProperty("role", "card")
-        inside = QVBoxLayout()
-        inside.setSpacing(GRID)
-        add_parts(inside, self.about, self.fault, self.length, self.odd, self.fingerprint, None)
-        QVBoxLayout(card).addWidget(Scrolled(inside))
-        side.setSpacing(GAP)
-        side.addWidget(card, 1)
-        side.addWidget(label(translate("ProfileEditor", "Fields of the payload"), "title"))
-        side.addWidget(self.fields, 1)
-        middle.addLayout(side, 6)
+        words = (self.about, self.fault, self.length, self.odd, self.fingerprint)
+        QVBoxLayout(card).addWidget(Scrolled(column_of(*words, None)))
+        title = label(translate("ProfileEditor", "Fields of the payload"), "title")
+        middle.addLayout(column_of((card, 1), title, (self.fields, 1), spacing=GAP), 6)
         add_parts(layout, (middle, 1), button_row(cancel_button(self), self.save))
 
     def _wire(self) -> None:

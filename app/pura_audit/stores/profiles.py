@@ -37,7 +37,7 @@ from pura_audit.jobs.queue import Done, Failure, Outcome
 from pura_audit.platform.i18n import decimal, error_words, filled, short, translate
 from pura_audit.session.choices import ProfileChoice
 from pura_audit.session.session import Session
-from pura_audit.stores.profile_editor import code_names
+from pura_audit.stores.profile_editor import ProfileEditor, code_names
 from pura_audit.theme.theme import GAP
 from pura_audit.widgets.card import add_parts
 from pura_audit.widgets.form_dialog import (
@@ -156,8 +156,6 @@ class ProfilesDialog(StoreDialog[ProfileChoice]):
 
     def edit(self, choice: ProfileChoice | None) -> QDialog:
         """Open the editor, for a new profile or for a stored one."""
-        from pura_audit.stores.profile_editor import ProfileEditor
-
         editor = ProfileEditor(self.session, choice, self)
         editor.wanted.connect(self.save)
         return opened(editor)

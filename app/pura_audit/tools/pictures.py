@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import pypdfium2
-from PySide6.QtCore import QEventLoop, QSize, Qt, QTimer
+from PySide6.QtCore import QDeadlineTimer, QEventLoop, QSize, Qt, QTimer
 from PySide6.QtGui import QImage, QPainter
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -41,7 +41,8 @@ from pura.base.errors import ModelError, PuraError
 from pura.base.paths import Paths, resource, user_paths
 from pura.caselog.log import CASE_LOG
 from pura.record.audit import Audit
-from pura.register.store import Issue, Register
+from pura.register.rows import Issue
+from pura.register.store import Register
 from pura.report.blocks import render_pages
 from pura.report.build import build_report
 from pura.report.request import Parties, ReportRequest
@@ -474,8 +475,6 @@ class Pictures:
         return {LABEL: found.key}
 
     def _until(self, condition: Callable[[], bool]) -> None:
-        from PySide6.QtCore import QDeadlineTimer, QEventLoop
-
         deadline = QDeadlineTimer(TIMEOUT_MS)
         while not condition():
             self._app.processEvents(QEventLoop.ProcessEventsFlag.AllEvents, 50)

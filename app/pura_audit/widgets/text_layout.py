@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from PySide6.QtGui import QFont, QFontMetricsF
 
-I64 = npt.NDArray[np.int64]
+from pura.scheme import F64, I64
 
 PIECE: Final = 100_000  # characters that are broken into lines at once
 
@@ -120,7 +120,7 @@ class Lines:
         return max(0, min(found, len(self) - 1))
 
 
-def advances(text: str, font: QFont) -> npt.NDArray[np.float64]:
+def advances(text: str, font: QFont) -> F64:
     """Return the running sum of the characters' widths; float64 [C + 1]."""
     metrics = QFontMetricsF(font)
     codes = _codes(text)
@@ -147,7 +147,7 @@ class Breaker:
         sums: From :func:`advances` of the text as shown.
     """
 
-    def __init__(self, text: str, sums: npt.NDArray[np.float64]) -> None:
+    def __init__(self, text: str, sums: F64) -> None:
         self._codes, self._sums = _codes(text), sums
 
     def lines(self, width: float) -> Lines:
@@ -182,7 +182,7 @@ class _Piece:
     are a walk from one to the next. The few that start inside a word are found one by one.
     """
 
-    def __init__(self, codes: npt.NDArray[np.uint32], sums: npt.NDArray[np.float64]) -> None:
+    def __init__(self, codes: npt.NDArray[np.uint32], sums: F64) -> None:
         self._sums, self._size = sums, codes.size
         blank = (codes == ord(" ")) | (codes == ord("\n")) | (codes == ord("\t"))
         self._blanks = np.flatnonzero(blank)

@@ -27,8 +27,7 @@ from pura.audit.variants import (
     variant_facts,
     without_text,
 )
-from pura.decode.exact import Candidate, Mark
-from pura.decode.marks import Extent
+from pura.decode.marks import Candidate, Extent, Mark
 from pura.documents.characters import hidden_characters
 from pura.record.audit import Audit
 from pura.record.evidence import (
@@ -48,7 +47,7 @@ from pura.record.naming import (
     name_payload,
     token_share,
 )
-from pura.scheme import Payload, Profile, encode, unpack
+from pura.scheme import F64, I64, U8, Payload, Profile, encode, unpack
 from pura.verdict.expect import kind_of, unlike_study
 from pura.verdict.findings import FindingContext, cautions, findings
 from pura.verdict.outcome import Outcome, decide_outcome
@@ -72,7 +71,7 @@ class Selected:
     """
 
     profile: Profile
-    spans: npt.NDArray[np.int64]
+    spans: I64
     trial: KeyReading
     decoder: str
 
@@ -315,7 +314,7 @@ def copies(
     )
 
 
-def _passages(extents: Sequence[Extent], spans: npt.NDArray[np.int64]) -> tuple[Passage, ...]:
+def _passages(extents: Sequence[Extent], spans: I64) -> tuple[Passage, ...]:
     return tuple(
         Passage(
             first_token=one.first,
@@ -474,7 +473,7 @@ class _Conclusion:
                 note.append(sentence("log.register-some", n=asked.entries))
             return asked
 
-        def score(rows: npt.NDArray[np.uint8]) -> npt.NDArray[np.float64]:
+        def score(rows: U8) -> F64:
             return exact.log_ratios(rows, profile)
 
         with log.step(11) as note:

@@ -22,12 +22,10 @@ from pura.base.errors import PuraError
 from pura.decode.likelihood import Intervals
 from pura.extract.local import LocalEvidence
 from pura.record.evidence import StopFacts
+from pura.scheme import I64
 from pura.words.sentences import Sentence, sentence
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
     from pura.model.load import LanguageModel
     from pura.model.reading import Reading
 
@@ -254,7 +252,7 @@ def _decoded(
     prepared: PreparedText,
     prior: RegisterPrior | None,
     tried: KeyTrial,
-    ids: npt.NDArray[np.int64],
+    ids: I64,
     seen: Intervals,
     local: LocalEvidence,
     *,

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
-from pura.base.progress import never_cancelled
+from pura.base.progress import Checkpoint, never_cancelled
 from pura.decode import significance
 from pura.decode.exact import ExactDecision, decide
 from pura.decode.likelihood import Intervals, LikelihoodModel
@@ -23,14 +22,12 @@ from pura.extract.local import LocalEvidence, local_evidence
 from pura.model.reading import Reading
 from pura.record.evidence import LimitsFacts, PriorFacts
 from pura.register.store import Register
-from pura.scheme import Profile, SecretKey, schedule
+from pura.scheme import I64, U8, Profile, SecretKey, schedule
 from pura.verdict.policy import Policy
 from pura.words.sentences import Sentence, sentence
 
 UNDECIDED: Final = 1.0
 """log10 of the evidence above which, and below the threshold, phases are redrawn."""
-
-F64 = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +61,7 @@ class KeyReading(KeyTrial):
         exact: The exact decoder's word.
     """
 
-    ids: npt.NDArray[np.int64]
+    ids: I64
     seen: Intervals
     local: LocalEvidence
     paper: PaperDecoding
@@ -145,7 +142,7 @@ def weigh(seen: Intervals) -> LocalEvidence:
 
 def decode(
     tried: KeyTrial,
-    ids: npt.NDArray[np.int64],
+    ids: I64,
     seen: Intervals,
     local: LocalEvidence,
     *,
@@ -206,7 +203,7 @@ def strength(
     tried: int,
     seed: int,
     other_schemes: Sequence[float] = (),
-    checkpoint: Callable[[], None] | None = None,
+    checkpoint: Checkpoint = never_cancelled,
 ) -> Strength:
     """Add up the evidence; where it decides something, redraw the strongest trial's phases.
 
@@ -338,7 +335,7 @@ def register_prior(
     if register is None or not policy.register_prior:
         return None
 
-    def blocks(of: Register) -> Iterator[npt.NDArray[np.uint8]]:
+    def blocks(of: Register) -> Iterator[U8]:
         for _, bits in of.chunks(profile.payload_bits):
             checkpoint()
             yield bits

@@ -22,7 +22,6 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from pura.audit.key_reading import intervals_of, issuable
 from pura.audit.options import (
@@ -50,7 +49,7 @@ from pura.decode.limited import Issuable
 from pura.documents.characters import Restored, unchanged
 from pura.documents.layout import BROKEN, PAGES, WRAPPED, restore_layout
 from pura.documents.restore import UPPER, case_of, restore, unpunctuated
-from pura.scheme import Profile, SecretKey, contexts_before
+from pura.scheme import F64, Profile, SecretKey, contexts_before
 from pura.verdict.expect import language_of, not_among
 from pura.verdict.policy import Policy
 from pura.verdict.power import likelihood_of
@@ -191,7 +190,7 @@ def _colder(reading: Reading) -> bool:
     return entropy > 0 and float(np.minimum(_excess(reading), _SHOCK).sum()) <= COLDER * entropy
 
 
-def _excess(reading: Reading) -> npt.NDArray[np.float64]:
+def _excess(reading: Reading) -> F64:
     """Return each token's surprise less the entropy, bits; nothing predicted the first one."""
     probability = np.maximum(reading.probability[1:], _LEAST_PROBABLE)
     return -np.log2(probability) - reading.entropy_bits[1:]

@@ -19,12 +19,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from pura.base.files import file_lock
 from pura.base.paths import build_hash
 from pura.keys.sealed import cipher_of
-from pura.scheme import Profile, SecretKey
+from pura.scheme import F64, Profile, SecretKey
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -72,7 +71,7 @@ class Unfinished:
     def _named(self, digest: bytes) -> bytes:
         return blake2b(digest + self._keys, digest_size=16).digest()
 
-    def find(self, digest: bytes) -> npt.NDArray[np.float64] | None:
+    def find(self, digest: bytes) -> F64 | None:
         """Return the numbers of a piece that was read before, float64 [2 + 2K, N]."""
         from cryptography.exceptions import InvalidTag
 
@@ -87,7 +86,7 @@ class Unfinished:
         rows = int.from_bytes(plain[:4], "little")
         return np.frombuffer(plain, dtype="<f8", offset=4).reshape(rows, -1)
 
-    def add(self, digest: bytes, numbers: npt.NDArray[np.float64]) -> None:
+    def add(self, digest: bytes, numbers: F64) -> None:
         """Keep the numbers of a piece; a disk that refuses costs only that."""
         digest = self._named(digest)
         if self._file is None or digest in self._sealed:

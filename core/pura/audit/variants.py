@@ -20,12 +20,11 @@ from functools import cache
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from pura.audit.key_reading import KeyReading, evidence, strongest, weigh
 from pura.base.errors import InputError
 from pura.base.progress import Checkpoint, never_cancelled
-from pura.decode.exact import Mark
+from pura.decode.marks import Mark
 from pura.decode.paper import decode as decode_paper
 from pura.decode.significance import combine
 from pura.documents import characters, layout
@@ -35,7 +34,7 @@ from pura.documents.restore import CASES, MIXED, case_of, restore, restore_case
 from pura.model.tokenise import HasTokenizer, Tokens, decode, nats_of, tokenise, usual_spelling
 from pura.record.evidence import ChangeFacts, PromptReading, RereadingFacts, VariantFacts
 from pura.record.surroundings import PromptFacts
-from pura.scheme import Profile, Schedule
+from pura.scheme import F64, I64, Profile, Schedule
 from pura.words.sentences import Sentence, sentence
 
 if TYPE_CHECKING:
@@ -53,8 +52,6 @@ WEIGHT: Final = 0.25
 
 _TOKENS_A_WINDOW: Final = 2_500  # so that at most 5.2 % of a text is read again
 _NEAR: Final = (-1, 0, -2, 1)  # windows around a place, in strides, the likeliest first
-
-F64 = npt.NDArray[np.float64]
 
 
 def most_read(tokens: int) -> int:
@@ -155,7 +152,7 @@ class Windows:
     begins: tuple[int, ...]
 
     @property
-    def texts(self) -> list[npt.NDArray[np.int64]]:
+    def texts(self) -> list[I64]:
         """int64 [128] each, fewer at the end of the text."""
         return [self.trial.ids[begin : begin + SIZE] for begin in self.begins]
 
@@ -296,8 +293,6 @@ def rereading_facts(
         last_token=last.get(shown.begin),
     )
 
-
-I64 = npt.NDArray[np.int64]
 
 FOUND: Final = "found"
 RESTORED: Final = "restored"

@@ -110,6 +110,24 @@ def naming(file: str) -> Iterator[None]:
         raise error.in_file(file) from None
 
 
+@contextmanager
+def os_error_as(
+    error: type[PuraError], key: str, /, *, code: str | None = None, **values: Value
+) -> Iterator[None]:
+    """Have what the system refuses be an error of ours, whose blank ``why`` says the reason.
+
+    Args:
+        error: What is raised.
+        key: Its text.
+        code: As of any error.
+        **values: The other blanks.
+    """
+    try:
+        yield
+    except OSError as problem:
+        raise error(key, code=code, why=problem.errno or 0, **values) from None
+
+
 def unusable(
     error: type[_Error], whole: str, what: Phrase, name: str = "", *, code: str | None = None
 ) -> _Error:

@@ -19,7 +19,7 @@ from typing import BinaryIO, Final
 import filelock
 
 from pura.base.catalogue import NOT_REGULAR
-from pura.base.errors import InputError, PuraError
+from pura.base.errors import InputError, PuraError, os_error_as
 
 # A pipe without a writer must not stop the program, and a terminal not become ours.
 _FLAGS: Final = (
@@ -137,11 +137,8 @@ def read_start(path: Path, limit: int, error: type[PuraError], *, code: str | No
     Raises:
         PuraError: It cannot be read.
     """
-    try:
-        with open_regular(path) as file:
-            return file.read(limit + 1)
-    except OSError as problem:
-        raise error("file.read", name=path.name, why=problem.errno or 0, code=code) from None
+    with os_error_as(error, "file.read", name=path.name, code=code), open_regular(path) as file:
+        return file.read(limit + 1)
 
 
 def read_bounded(path: Path, limit: int, error: type[PuraError] = InputError) -> bytes:
@@ -183,12 +180,8 @@ def write_or_refuse(
     """
     if not own:
         refuse_no_folder(path, error)
-    try:
+    with os_error_as(error, "file.write", name=path.name, code="file-write"):
         write_atomic(path, data, private=private)
-    except OSError as problem:
-        raise error(
-            "file.write", name=path.name, why=problem.errno or 0, code="file-write"
-        ) from None
 
 
 def refuse_no_folder(path: Path, error: type[PuraError] = InputError) -> None:

@@ -250,27 +250,61 @@ _MACHINES: Final = {
     "x86_64": _Machine(0xC000_003E, 0, 317),
     "aarch64": _Machine(0xC000_00B7, 1, 277),
 }
-# Number on x86_64, number on aarch64; None where that machine has no such call.
-_NUMBERS: Final[Mapping[str, tuple[int | None, int | None]]] = {
+_Numbers = Mapping[str, tuple[int | None, int | None]]
+"""Number on x86_64, number on aarch64; None where that machine has no such call."""
+
+# All that a program does by itself: memory, time, random bytes, open pipes, signals, the end.
+_OWN_CALLS: Final[_Numbers] = {
+    "brk": (12, 214),
+    "clock_getres": (229, 114),
+    "clock_gettime": (228, 113),
+    "clock_nanosleep": (230, 115),
+    "close": (3, 57),
+    "exit": (60, 93),
+    "exit_group": (231, 94),
+    "fstat": (5, 80),
+    "futex": (202, 98),
+    "getpid": (39, 172),
+    "getrandom": (318, 278),
+    "getrusage": (98, 165),
+    "gettid": (186, 178),
+    "gettimeofday": (96, 169),
+    "lseek": (8, 62),
+    "madvise": (28, 233),
+    "mmap": (9, 222),
+    "mprotect": (10, 226),
+    "mremap": (25, 216),
+    "munmap": (11, 215),
+    "nanosleep": (35, 101),
+    "read": (0, 63),
+    "readv": (19, 65),
+    "restart_syscall": (219, 128),
+    "rt_sigaction": (13, 134),
+    "rt_sigprocmask": (14, 135),
+    "rt_sigreturn": (15, 139),
+    "sched_getaffinity": (204, 123),
+    "sched_yield": (24, 124),
+    "sigaltstack": (131, 132),
+    "tgkill": (234, 131),
+    "time": (201, None),
+    "times": (100, 153),
+    "write": (1, 64),
+    "writev": (20, 66),
+}
+# Whatever reaches another process, the network, more rights, or what a file is beside its content.
+_REACHING_CALLS: Final[_Numbers] = {
     "acct": (163, 89),
     "add_key": (248, 217),
     "adjtimex": (159, 171),
     "bpf": (321, 280),
-    "brk": (12, 214),
     "chmod": (90, None),
     "chown": (92, None),
     "chroot": (161, 51),
     "clock_adjtime": (305, 266),
-    "clock_getres": (229, 114),
-    "clock_gettime": (228, 113),
-    "clock_nanosleep": (230, 115),
     "clock_settime": (227, 112),
-    "close": (3, 57),
     "delete_module": (176, 106),
     "execve": (59, 221),
     "execveat": (322, 281),
-    "exit": (60, 93),
-    "exit_group": (231, 94),
     "fanotify_init": (300, 262),
     "fchmod": (91, 52),
     "fchmodat": (268, 53),
@@ -280,13 +314,6 @@ _NUMBERS: Final[Mapping[str, tuple[int | None, int | None]]] = {
     "fremovexattr": (199, 16),
     "fsetxattr": (190, 7),
     "fsopen": (430, 430),
-    "fstat": (5, 80),
-    "futex": (202, 98),
-    "getpid": (39, 172),
-    "getrandom": (318, 278),
-    "getrusage": (98, 165),
-    "gettid": (186, 178),
-    "gettimeofday": (96, 169),
     "init_module": (175, 105),
     "io_uring_setup": (425, 425),
     "ioperm": (173, None),
@@ -298,24 +325,17 @@ _NUMBERS: Final[Mapping[str, tuple[int | None, int | None]]] = {
     "kill": (62, 129),
     "lchown": (94, None),
     "lremovexattr": (198, 15),
-    "lseek": (8, 62),
     "lsetxattr": (189, 6),
-    "madvise": (28, 233),
     "memfd_create": (319, 279),
     "memfd_secret": (447, 447),
     "mknod": (133, None),
     "mknodat": (259, 33),
-    "mmap": (9, 222),
     "modify_ldt": (154, None),
     "mount": (165, 40),
     "move_mount": (429, 429),
-    "mprotect": (10, 226),
     "mq_open": (240, 180),
-    "mremap": (25, 216),
     "msgget": (68, 186),
-    "munmap": (11, 215),
     "name_to_handle_at": (303, 264),
-    "nanosleep": (35, 101),
     "open_by_handle_at": (304, 265),
     "open_tree": (428, 428),
     "perf_event_open": (298, 241),
@@ -329,19 +349,11 @@ _NUMBERS: Final[Mapping[str, tuple[int | None, int | None]]] = {
     "process_vm_writev": (311, 271),
     "ptrace": (101, 117),
     "quotactl": (179, 60),
-    "read": (0, 63),
-    "readv": (19, 65),
     "reboot": (169, 142),
     "removexattr": (197, 14),
     "request_key": (249, 218),
-    "restart_syscall": (219, 128),
-    "rt_sigaction": (13, 134),
-    "rt_sigprocmask": (14, 135),
     "rt_sigqueueinfo": (129, 138),
-    "rt_sigreturn": (15, 139),
     "rt_tgsigqueueinfo": (297, 240),
-    "sched_getaffinity": (204, 123),
-    "sched_yield": (24, 124),
     "semget": (64, 190),
     "setdomainname": (171, 162),
     "setgid": (106, 144),
@@ -357,23 +369,18 @@ _NUMBERS: Final[Mapping[str, tuple[int | None, int | None]]] = {
     "setxattr": (188, 5),
     "shmat": (30, 196),
     "shmget": (29, 194),
-    "sigaltstack": (131, 132),
     "socket": (41, 198),
     "socketpair": (53, 199),
     "swapoff": (168, 225),
     "swapon": (167, 224),
     "syslog": (103, 116),
-    "tgkill": (234, 131),
-    "time": (201, None),
-    "times": (100, 153),
     "tkill": (200, 130),
     "umount2": (166, 39),
     "unshare": (272, 97),
     "userfaultfd": (323, 282),
     "vhangup": (153, 58),
-    "write": (1, 64),
-    "writev": (20, 66),
 }
+_NUMBERS: Final[_Numbers] = {**_OWN_CALLS, **_REACHING_CALLS}
 
 
 class _Instruction(ctypes.Structure):
@@ -389,17 +396,17 @@ class _Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_uint16), ("first", ctypes.POINTER(_Instruction)))
 
 
-def allow_only(calls: Sequence[str], conditions: Mapping[str, ConditionalCall]) -> None:
-    """Refuse every call but these, for good and in all threads.
+def allow_only_own(conditions: Mapping[str, ConditionalCall]) -> None:
+    """Refuse every call but what a program does by itself, for good and in all threads.
 
     Args:
-        calls: Allowed whatever their arguments.
-        conditions: Allowed unless their condition speaks against it.
+        conditions: Calls that are allowed unless their condition speaks against it.
 
     Raises:
         OSError: The kernel has no seccomp, or this machine is not known here.
     """
     machine = _machine()
+    calls = [call for call in _OWN_CALLS if call not in conditions]
     steps = [*_head(machine), *_table(machine, calls, conditions, _ALLOW)]
     _enter(machine, [*steps, (_RETURN, 0, 0, _REFUSE)])
 
@@ -412,7 +419,7 @@ def refuse(calls: Sequence[str], conditions: Mapping[str, ConditionalCall]) -> N
         conditions: Refused where their condition speaks against it.
 
     Raises:
-        OSError: As in :func:`allow_only`.
+        OSError: As in :func:`allow_only_own`.
     """
     machine = _machine()
     steps = [*_head(machine), *_table(machine, calls, conditions, _REFUSE)]
@@ -472,97 +479,6 @@ def _enter(machine: _Machine, steps: Sequence[_Step]) -> None:
         raise OSError(errno.EBUSY, "seccomp")
 
 
-# Whatever reaches another process, the network, more rights, or what a file is beside its content.
-_REFUSED: Final = (
-    "acct",
-    "add_key",
-    "adjtimex",
-    "bpf",
-    "chmod",
-    "chown",
-    "chroot",
-    "clock_adjtime",
-    "clock_settime",
-    "delete_module",
-    "execve",
-    "execveat",
-    "fanotify_init",
-    "fchmod",
-    "fchmodat",
-    "fchown",
-    "fchownat",
-    "finit_module",
-    "fremovexattr",
-    "fsetxattr",
-    "fsopen",
-    "init_module",
-    "io_uring_setup",
-    "ioperm",
-    "iopl",
-    "kcmp",
-    "kexec_file_load",
-    "kexec_load",
-    "keyctl",
-    "kill",
-    "lchown",
-    "lremovexattr",
-    "lsetxattr",
-    "memfd_create",
-    "memfd_secret",
-    "mknod",
-    "mknodat",
-    "modify_ldt",
-    "mount",
-    "move_mount",
-    "mq_open",
-    "msgget",
-    "name_to_handle_at",
-    "open_by_handle_at",
-    "open_tree",
-    "perf_event_open",
-    "personality",
-    "pidfd_getfd",
-    "pidfd_open",
-    "pidfd_send_signal",
-    "pivot_root",
-    "process_madvise",
-    "process_vm_readv",
-    "process_vm_writev",
-    "ptrace",
-    "quotactl",
-    "reboot",
-    "removexattr",
-    "request_key",
-    "rt_sigqueueinfo",
-    "rt_tgsigqueueinfo",
-    "semget",
-    "setdomainname",
-    "setgid",
-    "setgroups",
-    "sethostname",
-    "setns",
-    "setregid",
-    "setresgid",
-    "setresuid",
-    "setreuid",
-    "settimeofday",
-    "setuid",
-    "setxattr",
-    "shmat",
-    "shmget",
-    "socket",
-    "socketpair",
-    "swapoff",
-    "swapon",
-    "syslog",
-    "tkill",
-    "umount2",
-    "unshare",
-    "userfaultfd",
-    "vhangup",
-)
-
-
 def libraries() -> list[Path]:
     """Return where Python and its libraries lie; they import parts of themselves late."""
     named = {sys.prefix, sys.base_prefix, *(path for path in sys.path if path)}
@@ -606,4 +522,4 @@ def shut(
         resource.setrlimit(kind, (bound, bound))
     if sys.platform == "linux":
         own = {"tgkill": ConditionalCall(argument=0, other_than=os.getpid())}
-        refuse(_REFUSED, own)
+        refuse(tuple(_REACHING_CALLS), own)

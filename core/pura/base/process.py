@@ -25,6 +25,7 @@ from typing import IO, Final, NoReturn
 
 from pura.base import linux
 from pura.base.linux import PARENT
+from pura.base.progress import Checkpoint, never_cancelled
 
 _ENDING: Final = ("SIGTERM", "SIGHUP")
 NOT_SHUT_STATUS: Final = 77
@@ -265,7 +266,7 @@ def converse(
     *,
     seconds: float,
     most: int,
-    heartbeat: Callable[[], None] | None = None,
+    heartbeat: Checkpoint = never_cancelled,
 ) -> ChildResult:
     """Feed a child, take its answer, and wait for its end.
 
@@ -316,17 +317,14 @@ def _collect(child: subprocess.Popen[bytes], pipe: IO[bytes], answer: bytearray,
             return
 
 
-def _wait(
-    child: subprocess.Popen[bytes], seconds: float, heartbeat: Callable[[], None] | None
-) -> bool:
+def _wait(child: subprocess.Popen[bytes], seconds: float, heartbeat: Checkpoint) -> bool:
     """Wait for the end; True when the time was up first."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         try:
             child.wait(timeout=_BEAT_S)
         except subprocess.TimeoutExpired:
-            if heartbeat is not None:
-                heartbeat()
+            heartbeat()
         else:
             return False
     return True

@@ -25,7 +25,7 @@ from pathlib import Path, PurePath, PurePosixPath
 from typing import IO, Any, Final
 
 from pura.base.catalogue import phrase, quoted
-from pura.base.errors import InputError, PuraError
+from pura.base.errors import InputError, PuraError, os_error_as
 from pura.base.files import open_regular
 from pura.base.numerals import visible
 from pura.documents import (
@@ -552,16 +552,12 @@ def _mine(number: int, item: int, inputs: Inputs) -> bool:
 def _names(inputs: Inputs) -> Iterator[str]:
     yield from inputs.names
     for listed in inputs.lists:
-        try:
-            with open_regular(listed) as file:
-                for name in _split(file, b"\0" if inputs.nul else b"\n"):
-                    whole = name if inputs.nul else name.removesuffix(b"\r")
-                    if whole:
-                        yield os.fsdecode(whole)
-        except OSError as error:
-            raise InputError(
-                "file.read", name=listed.name, why=error.errno or 0, code="file-unreadable"
-            ) from None
+        refusal = os_error_as(InputError, "file.read", name=listed.name, code="file-unreadable")
+        with refusal, open_regular(listed) as file:
+            for name in _split(file, b"\0" if inputs.nul else b"\n"):
+                whole = name if inputs.nul else name.removesuffix(b"\r")
+                if whole:
+                    yield os.fsdecode(whole)
 
 
 def _split(file: IO[bytes], end: bytes) -> Iterator[bytes]:

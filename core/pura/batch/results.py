@@ -20,7 +20,7 @@ from typing import IO, Any, Final, get_args, get_origin
 
 from pura.base.catalogue import phrase
 from pura.base.decoder import DecodeError, decode, later, schema_of
-from pura.base.errors import InputError, PuraError, RecordError, unusable
+from pura.base.errors import InputError, PuraError, RecordError, os_error_as, unusable
 from pura.base.files import read_bounded
 from pura.batch.inputs import arrow, opened, remote
 from pura.record.audit import Audit
@@ -248,17 +248,10 @@ def written(name: str) -> Iterator[IO[bytes]]:
     Raises:
         InputError: It cannot be written.
     """
-    try:
-        if "://" in name:
-            with remote(name, "wb") as file:
-                yield file
-        else:
-            with _replaced(Path(name)) as file:
-                yield file
-    except OSError as error:
-        raise InputError(
-            "file.write", name=PurePath(name).name, why=error.errno or 0, code="file-write"
-        ) from None
+    with os_error_as(InputError, "file.write", name=PurePath(name).name, code="file-write"):
+        opened = remote(name, "wb") if "://" in name else _replaced(Path(name))
+        with opened as file:
+            yield file
 
 
 @contextmanager

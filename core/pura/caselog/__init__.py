@@ -1,78 +1,41 @@
 """The case log: what was done, by whom, and when; only ever added to (caselog.md)."""
 
-from pura.caselog.cases import Case, CaseItem, Note, Review, find_case, list_cases, read_case
-from pura.caselog.keeping import (
-    KEEP,
-    LEAVE_OUT,
-    SEAL,
-    TEXT_MODES,
-    Vault,
-    erase,
-    erase_person,
-    load_audit,
-    move_out,
-    open_case,
-    record_failure,
-    record_report,
-    rename_case,
-    save_audit,
-    set_closed,
-    set_hold,
-    set_tags,
-    sign_off,
-    write_note,
-)
-from pura.caselog.log import (
-    ACTIONS,
-    CaseLog,
-    LogEntry,
-    LogHead,
-    Person,
-    action_words,
-    workstation,
-)
-from pura.caselog.package import export_case, import_case
-from pura.caselog.reports import CUSTODY, ORGANISATION, CaseStatus, record_event, statuses
-
-__all__ = [
-    "ACTIONS",
-    "CUSTODY",
-    "KEEP",
-    "LEAVE_OUT",
-    "ORGANISATION",
-    "SEAL",
-    "TEXT_MODES",
-    "Case",
-    "CaseItem",
-    "CaseLog",
-    "CaseStatus",
-    "LogEntry",
-    "LogHead",
-    "Note",
-    "Person",
-    "Review",
-    "Vault",
-    "action_words",
-    "erase",
-    "erase_person",
-    "export_case",
-    "find_case",
-    "import_case",
-    "list_cases",
-    "load_audit",
-    "move_out",
-    "open_case",
-    "read_case",
-    "record_event",
-    "record_failure",
-    "record_report",
-    "rename_case",
-    "save_audit",
-    "set_closed",
-    "set_hold",
-    "set_tags",
-    "sign_off",
-    "statuses",
-    "workstation",
-    "write_note",
-]
+from pura.caselog.cases import Case as Case
+from pura.caselog.cases import CaseItem as CaseItem
+from pura.caselog.cases import Review as Review
+from pura.caselog.cases import find_case as find_case
+from pura.caselog.cases import list_cases as list_cases
+from pura.caselog.cases import read_case as read_case
+from pura.caselog.keeping import KEEP as KEEP
+from pura.caselog.keeping import LEAVE_OUT as LEAVE_OUT
+from pura.caselog.keeping import SEAL as SEAL
+from pura.caselog.keeping import TEXT_MODES as TEXT_MODES
+from pura.caselog.keeping import Vault as Vault
+from pura.caselog.keeping import erase as erase
+from pura.caselog.keeping import erase_person as erase_person
+from pura.caselog.keeping import load_audit as load_audit
+from pura.caselog.keeping import move_out as move_out
+from pura.caselog.keeping import open_case as open_case
+from pura.caselog.keeping import record_failure as record_failure
+from pura.caselog.keeping import record_report as record_report
+from pura.caselog.keeping import rename_case as rename_case
+from pura.caselog.keeping import save_audit as save_audit
+from pura.caselog.keeping import set_closed as set_closed
+from pura.caselog.keeping import set_hold as set_hold
+from pura.caselog.keeping import set_tags as set_tags
+from pura.caselog.keeping import sign_off as sign_off
+from pura.caselog.keeping import write_note as write_note
+from pura.caselog.log import ACTIONS as ACTIONS
+from pura.caselog.log import CUSTODY as CUSTODY
+from pura.caselog.log import ORGANISATION as ORGANISATION
+from pura.caselog.log import CaseLog as CaseLog
+from pura.caselog.log import LogEntry as LogEntry
+from pura.caselog.log import LogHead as LogHead
+from pura.caselog.log import Person as Person
+from pura.caselog.log import action_words as action_words
+from pura.caselog.log import workstation as workstation
+from pura.caselog.package import export_case as export_case
+from pura.caselog.package import import_case as import_case
+from pura.caselog.reports import CaseStatus as CaseStatus
+from pura.caselog.reports import record_event as record_event
+from pura.caselog.reports import statuses as statuses

@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from pura.base.catalogue import phrase
 from pura.base.errors import CaseLogError, KeyFormatError, PuraError
-from pura.caselog.cases import FINISHED, RECORD_OF, Case, CaseItem, item_of, read_case
+from pura.caselog.cases import FINISHED, RECORD_OF, Case, CaseItem, find_case, item_of, read_case
 from pura.caselog.log import CaseLog, LogEntry, Person
 from pura.keys.sealed import check_passphrase, seal, unseal
 from pura.record import json_io
@@ -158,8 +158,6 @@ def _last(log: CaseLog, case: str, actions: tuple[str, str, str]) -> str | None:
 
 
 def _refuse_twin(log: CaseLog, name: str) -> None:
-    from pura.caselog.cases import find_case
-
     if find_case(log, name) is not None:
         raise CaseLogError("name.taken", name=name, code="case-log-taken")
 

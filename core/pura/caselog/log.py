@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from pura.base.catalogue import catalogue
 from pura.base.database import Handle, Kind, transaction
-from pura.base.errors import CaseLogError
+from pura.base.errors import CaseLogError, os_error_as
 from pura.base.files import make_private, write_atomic
 from pura.base.json_text import canonical, former, read_json, sha256
 from pura.base.paths import build_hash
@@ -65,6 +65,23 @@ def unpack(value: bytes) -> Any:
     return read_json(value)
 
 
+CUSTODY: Final = (
+    "item-received",
+    "item-copied",
+    "item-transferred",
+    "item-returned",
+    "item-destroyed",
+    "information-disclosed",
+)
+"""Events of a case."""
+ORGANISATION: Final = (
+    "policy-changed",
+    "key-added",
+    "key-retired",
+    "key-leaked",
+    "validation-imported",
+)
+"""Events of the whole organisation."""
 ACTIONS: Final = (
     "log-created",
     "person-added",
@@ -90,17 +107,8 @@ ACTIONS: Final = (
     "hold-set",
     "hold-lifted",
     "kept-erased",
-    "item-received",
-    "item-copied",
-    "item-transferred",
-    "item-returned",
-    "item-destroyed",
-    "information-disclosed",
-    "policy-changed",
-    "key-added",
-    "key-retired",
-    "key-leaked",
-    "validation-imported",
+    *CUSTODY,
+    *ORGANISATION,
     "head-signed",
     "log-verified",
     "case-exported",
@@ -663,9 +671,7 @@ def _parsed(digest: str, body: str) -> LogEntry:
 
 def _make_private_file(path: Path) -> None:
     """Make the folder and the empty file, readable by this user only."""
-    try:
+    with os_error_as(CaseLogError, "file.write", name=path.name):
         make_private(path.parent)
         if not path.exists():
             os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-    except OSError as error:
-        raise CaseLogError("file.write", name=path.name, why=error.errno or 0) from None

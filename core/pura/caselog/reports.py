@@ -13,7 +13,7 @@ from pura.base.errors import CaseLogError
 from pura.base.identity import Identity
 from pura.caselog.cases import FINISHED, REVIEWS, UNFILED, Case, CaseItem, read_case
 from pura.caselog.keeping import REPORT_ACTIONS, living, load_audit, record_report, worded
-from pura.caselog.log import CaseLog, LogEntry, Person
+from pura.caselog.log import CUSTODY, ORGANISATION, CaseLog, LogEntry, Person
 from pura.report.blocks import Labels
 from pura.report.request import Confirmation, ReportRequest, digest_of
 
@@ -272,23 +272,6 @@ def _names(names: Iterable[str | None]) -> str:
     return ", ".join(dict.fromkeys(name for name in names if name))
 
 
-CUSTODY: Final = (
-    "item-received",
-    "item-copied",
-    "item-transferred",
-    "item-returned",
-    "item-destroyed",
-    "information-disclosed",
-)
-"""Events of a case."""
-ORGANISATION: Final = (
-    "policy-changed",
-    "key-added",
-    "key-retired",
-    "key-leaked",
-    "validation-imported",
-)
-"""Events of the whole organisation."""
 MAX_HASH: Final = 200
 
 

@@ -10,6 +10,7 @@ import typer
 
 from pura.base.errors import ServeError
 from pura.cli.options import (
+    PROFILE,
     CertificatePassphrase,
     DeviceOption,
     DtypeOption,
@@ -25,7 +26,6 @@ from pura.cli.options import (
     find_keys,
     load_profile,
     session,
-    stored_profiles,
 )
 from pura.cli.rows import ROWS, row_of
 from pura.cli.terminal import (
@@ -110,16 +110,7 @@ app.add_typer(statements, name="statement")
 @app.callback(invoke_without_command=True)
 def run(
     context: typer.Context,
-    profile: Annotated[
-        str,
-        typer.Option(
-            metavar="FILE",
-            envvar="PURA_PROFILE",
-            help="Profile: a file or a stored name.",
-            autocompletion=stored_profiles,
-            show_default=False,
-        ),
-    ] = "",
+    profile: Annotated[str, PROFILE] = "",
     key: KeyName = None,
     key_file: KeyFile = None,
     model: ModelOption = None,

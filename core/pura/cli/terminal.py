@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TextIO, TypeVar
 import typer
 
 from pura.base.catalogue import Value, catalogue
-from pura.base.errors import InputError, KeyFormatError, PuraError, SigningError
+from pura.base.errors import InputError, KeyFormatError, PuraError, SigningError, os_error_as
 from pura.base.files import refuse_taken
 from pura.base.numerals import LANGUAGES, visible, visible_lines
 from pura.base.process import unconfined
@@ -194,10 +194,8 @@ def rows_into(path: Path) -> Iterator[None]:
         InputError: The file is there, or cannot be made.
     """
     refuse_taken(path, InputError)
-    try:
+    with os_error_as(InputError, "file.write", name=path.name):
         file = path.open("xb", buffering=0)
-    except OSError as error:
-        raise InputError("file.write", name=path.name, why=error.errno or 0) from None
     with file:
         _rows_into.append(_Rows(path, file))
         try:
@@ -427,11 +425,8 @@ def passphrase_for(certificate: Path, file: Path | None, *others: Path, prompt: 
         KeyFormatError: As for :func:`passphrase`.
     """
     for path in (*others, certificate):
-        try:
+        with os_error_as(InputError, "file.read", name=path.name, code="file-unreadable"):
             path.open("rb").close()
-        except OSError as error:
-            why = error.errno or 0
-            raise InputError("file.read", name=path.name, why=why, code="file-unreadable") from None
     return passphrase(file, prompt or say("ask.of", name=certificate.name))
 
 
@@ -462,16 +457,13 @@ def read_passphrase(file: Path) -> bytearray:
     from pura.keys import passphrase_bytes
 
     try:
-        if file == STDIN:
-            line = sys.stdin.readline(_MAX)
-        else:
-            warn_exposed(file)
-            with os.fdopen(_opened(file), encoding="utf-8-sig") as stream:
-                line = stream.readline(_MAX)
-    except OSError as error:
-        raise KeyFormatError(
-            "file.read", name=str(file), why=error.errno or 0, code="passphrase-missing"
-        ) from None
+        with os_error_as(KeyFormatError, "file.read", name=str(file), code="passphrase-missing"):
+            if file == STDIN:
+                line = sys.stdin.readline(_MAX)
+            else:
+                warn_exposed(file)
+                with os.fdopen(_opened(file), encoding="utf-8-sig") as stream:
+                    line = stream.readline(_MAX)
     except UnicodeDecodeError:
         raise KeyFormatError("passphrase.text", code="passphrase-missing") from None
     words = line.rstrip("\r\n")

@@ -18,9 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pura.extract.foreign import REPEATED, Draws
+from pura.scheme import F64
 from pura.scheme.foreign import ForeignMark
-
-F64 = npt.NDArray[np.float64]
 
 _SHARES: Final = np.array([0.05, 0.15, 0.3, 0.5, 0.75])
 _POWERS: Final = np.array([2.0, 3.0, 5.0, 10.0, 25.0, 100.0])

@@ -23,12 +23,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from pura.decode.likelihood import ChainPoint, PassageModel, edit_probability
-
-F64 = npt.NDArray[np.float64]
-I64 = npt.NDArray[np.int64]
+from pura.scheme import F64, I64
 
 _BLOCK: Final = 512  # tokens whose factors are laid out at a time, one after the other
 _LANE: Final = 32  # tokens of a stretch that is walked beside others

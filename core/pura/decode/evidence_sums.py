@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from pura.base.progress import never_cancelled
 from pura.decode import chain
@@ -39,11 +38,10 @@ from pura.decode.prior import (
     window_payloads,
 )
 from pura.decode.trellis import codeword_scores, codeword_windows, make_trellis, window_potentials
+from pura.scheme import F64, I64, U8
 from pura.scheme.profile import Profile, encode_rows
 
-F64 = npt.NDArray[np.float64]
-I64 = npt.NDArray[np.int64]
-Bits = npt.NDArray[np.uint8]
+Bits = U8
 
 NAMED: Final = 32
 """Payloads that each strong member of the grid names."""

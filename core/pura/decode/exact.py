@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from pura.base.progress import never_cancelled
 from pura.decode.evidence_sums import (
@@ -36,14 +35,9 @@ from pura.decode.marks import (
 from pura.decode.passages import SCALES, FoundPassage, find_passages
 from pura.decode.prior import Issued
 from pura.decode.trellis import codeword_scores
+from pura.scheme import F64, I64, U8
 from pura.scheme.payload import Payload
 from pura.scheme.profile import Profile, encode, encode_rows
-
-__all__ = ["LEVEL", "Candidate", "ExactDecision", "Mark", "decide"]
-
-
-F64 = npt.NDArray[np.float64]
-I64 = npt.NDArray[np.int64]
 
 _NEARLY_ALL: Final = 0.9  # of the steps: the whole text's posterior is that of the one mark
 
@@ -221,7 +215,7 @@ def _in_question(found: tuple[Candidate, ...]) -> tuple[Candidate, ...]:
     return tuple(listed or found[:1])
 
 
-Bits = npt.NDArray[np.uint8]
+Bits = U8
 
 _SCORED_AT_ONCE: Final = 2048  # codewords; 20 MB at 12 grid points and 108 positions
 _NEGLIGIBLE_REST: Final = 1e-6  # mass outside the list that bit posteriors may leave out

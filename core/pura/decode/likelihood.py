@@ -18,18 +18,16 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from pura.base.catalogue import phrase
 from pura.base.errors import PuraError, unusable
 from pura.base.json_text import former, sha256
 from pura.base.paths import resource
 from pura.extract.local import circular_distance, kernel_overlap, kernel_value
+from pura.scheme import F64, I64
 from pura.scheme.gray import MAX_ARITY, sector_of
 from pura.scheme.profile import Profile
 from pura.scheme.schedule import Schedule
-
-F64 = npt.NDArray[np.float64]
 
 FAMILIES: Final = ("constant", "plausibility")
 MAX_GRID: Final = 12
@@ -144,7 +142,7 @@ class LikelihoodModel:
     version: str
     provenance: str
     blur_widths: F64
-    position_edges: npt.NDArray[np.int64]
+    position_edges: I64
     tables: tuple[MismatchTable, ...]
     grids: dict[bool, tuple[GridPoint, ...]]
     passages: PassageModel
@@ -205,7 +203,7 @@ class LikelihoodModel:
         del data["provenance"]
         return sha256(former(data))[:16]
 
-    def bins(self, positions: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    def bins(self, positions: I64) -> I64:
         """Return the position bin of tokens; int64, the shape of ``positions``."""
         return np.searchsorted(self.position_edges, positions, side="right").astype(np.int64)
 
@@ -361,8 +359,6 @@ class Intervals:
         """Reading was stopped early."""
         return self.tokens < self.text_tokens
 
-
-I64 = npt.NDArray[np.int64]
 
 SIXTEENTHS: Final = 16
 """Every anchor of every arity lies a multiple of 1/16 behind the phase (scheme.md §4)."""

@@ -27,7 +27,6 @@ import numpy as np
 import numpy.typing as npt
 
 from pura.decode.trellis import (
-    F64,
     Bits,
     Bridge,
     States,
@@ -39,8 +38,7 @@ from pura.decode.trellis import (
     step_backward,
     step_forward,
 )
-
-I64 = npt.NDArray[np.int64]
+from pura.scheme import F64, I64
 
 Ranges = tuple[tuple[int, int], ...]
 """Numbers from the first to the last (inclusive) of each pair; ascending, apart from each other."""

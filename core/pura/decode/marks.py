@@ -25,11 +25,9 @@ from pura.decode import chain
 from pura.decode.chain import ChainText
 from pura.decode.prior import Issued, PayloadPrior, log_prior
 from pura.decode.trellis import codeword_scores, codeword_windows
+from pura.scheme import F64, I64, U8
 from pura.scheme.payload import Payload
 from pura.scheme.profile import Profile, encode_rows
-
-F64 = npt.NDArray[np.float64]
-I64 = npt.NDArray[np.int64]
 
 LEVEL: Final = 0.95
 """Credibility of an interval."""
@@ -300,7 +298,7 @@ def _interval(tokens: I64, chance: F64) -> tuple[int, int]:
     return int(held.min()), int(held.max())
 
 
-Bits = npt.NDArray[np.uint8]
+Bits = U8
 
 LEAST_POSTERIOR: Final = 1e-4
 """Payloads that weigh less are not in question."""

@@ -14,11 +14,10 @@ import numpy.typing as npt
 
 from pura.decode.trellis import make_trellis
 from pura.extract.local import LocalEvidence
+from pura.scheme import F64, I64, U8
 from pura.scheme.payload import Payload
 from pura.scheme.profile import Profile, encode, spc_data_positions
 from pura.scheme.schedule import Schedule
-
-F64 = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,9 +37,9 @@ class PaperDecoding:
     """
 
     llr_nats: F64
-    readings: npt.NDArray[np.int64]
-    hard_bits: npt.NDArray[np.uint8]
-    codeword: npt.NDArray[np.uint8]
+    readings: I64
+    hard_bits: U8
+    codeword: U8
     repaired: npt.NDArray[np.bool_]
     payload: Payload
     method: str
@@ -51,9 +50,7 @@ class PaperDecoding:
         return np.asarray(self.readings == 0)
 
 
-def sum_llrs(
-    index: npt.NDArray[np.int64], arity: npt.NDArray[np.int64], llr_nats: F64, length: int
-) -> tuple[F64, npt.NDArray[np.int64]]:
+def sum_llrs(index: I64, arity: I64, llr_nats: F64, length: int) -> tuple[F64, I64]:
     """Add up the local LLRs of each codeword position (paper, eq. global_llr).
 
     Args:
@@ -72,7 +69,7 @@ def sum_llrs(
     return sums.astype(np.float64), readings
 
 
-def repair_parities(llr_nats: F64, hard_bits: npt.NDArray[np.uint8], blocks: int) -> None:
+def repair_parities(llr_nats: F64, hard_bits: U8, blocks: int) -> None:
     """Flip the least reliable bit of each block whose parity fails, in place (eq. spc_repair)."""
     rows = hard_bits.reshape(blocks, -1)
     weakest = np.argmin(np.abs(llr_nats.reshape(blocks, -1)), axis=1)

@@ -15,15 +15,13 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from pura.decode.prior import PayloadPrior
 from pura.decode.trellis import codeword_windows, window_potentials
+from pura.scheme import F64, I64, U8
 from pura.scheme.profile import Profile, encode_rows
 
-F64 = npt.NDArray[np.float64]
-I64 = npt.NDArray[np.int64]
-Bits = npt.NDArray[np.uint8]
+Bits = U8
 
 SCALES: Final = ((64, 8), (96, 12), (128, 16), (192, 24), (256, 32))
 """Steps of a window, and between the beginnings of two."""

@@ -33,10 +33,10 @@ from pura.decode.trellis import (
     codeword_windows,
     window_potentials,
 )
+from pura.scheme import F64, I64, U8
 from pura.scheme.profile import Profile, encode_rows
 
-F64 = npt.NDArray[np.float64]
-Bits = npt.NDArray[np.uint8]
+Bits = U8
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -146,7 +146,7 @@ _CHUNK: Final = 256  # windows looked at together
 
 def window_payloads(
     log_f: F64,
-    index: npt.NDArray[np.int64],
+    index: I64,
     prior: PayloadPrior,
     profile: Profile,
     known: Bits,
@@ -188,7 +188,7 @@ def window_payloads(
 
 
 def _worthwhile(
-    log_f: F64, index: npt.NDArray[np.int64], prior: PayloadPrior,
+    log_f: F64, index: I64, prior: PayloadPrior,
     checkpoint: Callable[[], None],
 ) -> tuple[npt.NDArray[np.float32], F64, tuple[int, float]]:  # fmt: skip
     """Return the windows that may hold a mark: potentials [N, n, 8], evidence in nats [N]."""
@@ -208,9 +208,7 @@ def _worthwhile(
     return np.concatenate(potentials), np.concatenate(evidence), look
 
 
-def scaled_windows(
-    log_f: F64, index: npt.NDArray[np.int64], length: int
-) -> Iterator[npt.NDArray[np.float32]]:
+def scaled_windows(log_f: F64, index: I64, length: int) -> Iterator[npt.NDArray[np.float32]]:
     """Yield the windows of each scale, half overlapping: potentials float32 [N, n, 8]."""
     stride = _LEAST_WINDOW // 2
     blocks = -(-index.size // stride)
@@ -253,9 +251,7 @@ def strongest_payloads(
     return payloads[np.argsort(-scores, kind="stable")[:count]]
 
 
-def kept_payloads(
-    payloads: Bits, scores: F64, floor: float, behind: float
-) -> npt.NDArray[np.int64]:
+def kept_payloads(payloads: Bits, scores: F64, floor: float, behind: float) -> I64:
     """Choose which payloads are weighed under every chain after a first look.
 
     A payload that decodes well takes its neighbours along, which differ from it in a few bits and
@@ -284,8 +280,6 @@ def kept_payloads(
             group.append(i)
     return np.array(leaders + followers, dtype=np.int64)
 
-
-I64 = npt.NDArray[np.int64]
 
 _BLOCK: Final = 2048  # payloads scored at a time
 _STRONGEST: Final = 16  # issued payloads that the whole text puts on the list; windows: as many

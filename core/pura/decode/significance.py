@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from pura.base.progress import never_cancelled
+from pura.base.progress import Checkpoint, never_cancelled
 from pura.decode.likelihood import (
     SIXTEENTHS,
     GridPoint,
@@ -21,8 +21,7 @@ from pura.decode.likelihood import (
     window_likelihoods,
 )
 from pura.decode.trellis import Trellis, make_trellis, window_potentials
-
-F64 = npt.NDArray[np.float64]
+from pura.scheme import F64, I64
 
 
 def open_log_mean(trellis: Trellis, phi: F64) -> F64:
@@ -152,7 +151,7 @@ def redraw_p(
     seed: int,
     draws: int = 999,
     stop_after: int | None = 20,
-    checkpoint: Callable[[], None] | None = None,
+    checkpoint: Checkpoint = never_cancelled,
 ) -> RedrawTest:
     """Compare a text's phases with redrawn ones.
 
@@ -180,7 +179,7 @@ def redraw_p(
     if not len(seen.schedule):
         return RedrawTest(p=1.0, draws=0, seed=seed, stopped=False)
     grid = walk_grid(seen.model.grids[seen.prompt_known])
-    redraws = _Redraws(seen, grid, checkpoint or never_cancelled)
+    redraws = _Redraws(seen, grid, checkpoint)
     made, exceeding = _count(redraws, seed, draws, stop_after)
     stopped = exceeding == stop_after
     return RedrawTest(
@@ -216,7 +215,7 @@ class _Redraws:
         """Return how many redraws to ask for at a time."""
         return _CHUNK if len(self._schedule) <= _BLOCK else draws
 
-    def values(self, count: int, turns: Callable[[int, int], npt.NDArray[np.int64]]) -> F64:
+    def values(self, count: int, turns: Callable[[int, int], I64]) -> F64:
         """Return the statistic of each redraw; float64 [R].
 
         Args:
@@ -243,7 +242,7 @@ def _count(redraws: _Redraws, seed: int, draws: int, stop_after: int | None) -> 
     threshold = observed - _ROUNDING * max(1.0, abs(observed))
     rng = np.random.default_rng(seed)
 
-    def turns(rows: int, size: int) -> npt.NDArray[np.int64]:
+    def turns(rows: int, size: int) -> I64:
         return rng.integers(0, TURNS, (rows, size))
 
     exceeding = made = 0

@@ -31,13 +31,11 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from pura.scheme import Profile
+from pura.scheme import F64, I64, U8, Profile
 from pura.scheme.payload import TBCC_GENERATORS, TBCC_MEMORY
 
-F64 = npt.NDArray[np.float64]
 
-
-def window_potentials(log_f: F64, index: npt.NDArray[np.int64], length: int) -> F64:
+def window_potentials(log_f: F64, index: I64, length: int) -> F64:
     """Add up the log likelihoods of the steps that begin at the same position.
 
     Args:
@@ -58,7 +56,7 @@ def window_potentials(log_f: F64, index: npt.NDArray[np.int64], length: int) -> 
     return phi
 
 
-def codeword_windows(codewords: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
+def codeword_windows(codewords: U8) -> I64:
     """Return the window index ``4·c_i + 2·c_{i+1} + c_{i+2}`` at every position.
 
     Args:
@@ -71,7 +69,7 @@ def codeword_windows(codewords: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
     return 4 * bits + 2 * np.roll(bits, -1, axis=-1) + np.roll(bits, -2, axis=-1)
 
 
-def codeword_scores(phi: F64, codewords: npt.NDArray[np.uint8]) -> F64:
+def codeword_scores(phi: F64, codewords: U8) -> F64:
     """Return the log likelihood ratio of codewords.
 
     Args:
@@ -85,7 +83,7 @@ def codeword_scores(phi: F64, codewords: npt.NDArray[np.uint8]) -> F64:
     return np.asarray(phi[:, np.arange(phi.shape[1])[None, :], windows].sum(axis=-1))
 
 
-States = npt.NDArray[np.int64]
+States = I64
 
 
 def step_forward(values: F64, window: F64, plus: np.ufunc) -> F64:
@@ -219,7 +217,7 @@ def free_futures(windows: F64, plus: np.ufunc) -> tuple[F64, F64]:
     return sums, bound
 
 
-Bits = npt.NDArray[np.uint8]
+Bits = U8
 
 
 _ROUNDING = 1e-5  # relative, of single precision: no start may be lost by it
@@ -279,9 +277,6 @@ def best_walks(windows: F64, k: int) -> tuple[Bits, F64]:
         state, column, weight = window[kept] % (double // 2), column[kept], grown[kept]
     order = np.argsort(-weight, kind="stable")
     return bits[order], weight[order]
-
-
-I64 = npt.NDArray[np.int64]
 
 
 class Trellis(ABC):
@@ -552,7 +547,7 @@ def bit_posteriors(bridge: Bridge) -> F64 | None:
     return _read_bits(bridge, pasts, ends, memory)
 
 
-def _read_bits(bridge: Bridge, pasts: dict[int, F64], ends: npt.NDArray[np.int64], m: int) -> F64:
+def _read_bits(bridge: Bridge, pasts: dict[int, F64], ends: I64, m: int) -> F64:
     """Go back from the end and read the last ``m`` bits off the states at each look."""
     states = bridge.log_weight.size
     weight = np.exp(bridge.log_weight - bridge.log_weight.max())
@@ -626,7 +621,7 @@ _CHUNK_ENTRIES: Final = 1 << 17  # window weights worked out at a time; they sta
 
 
 @cache
-def _coded_windows() -> npt.NDArray[np.int64]:
+def _coded_windows() -> I64:
     """Return the ring's window on each branch; int64 [3 seams, 3 streams, 512].
 
     The first axis says how many of the three coded bits belong to the next stream: 0, 1 or 2.

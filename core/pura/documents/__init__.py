@@ -5,65 +5,26 @@ is parsed in a child process that can reach nothing (reading-files.md). Nothing 
 changed silently: encoding and transforms stand in the record.
 """
 
-from pura.documents.encodings import CHOICES as ENCODINGS
-from pura.documents.encodings import Preview, previews
-from pura.documents.formats import (
-    ALTERNATIVE,
-    ATTACHMENT,
-    FORMATS,
-    MAIN,
-    MAX_CHARACTERS,
-    MAX_FILE_BYTES,
-    QUOTED,
-    Document,
-    Extract,
-    Extraction,
-    Format,
-    ReadOptions,
-    endings,
-    tell,
-)
-from pura.documents.reading import (
-    check_text,
-    choose,
-    digest_of,
-    from_bytes,
-    from_text,
-    is_plain,
-    preview_encodings,
-    read_data,
-    read_document,
-    read_file,
-    read_input,
-)
-
-__all__ = [
-    "ALTERNATIVE",
-    "ATTACHMENT",
-    "ENCODINGS",
-    "FORMATS",
-    "MAIN",
-    "MAX_CHARACTERS",
-    "MAX_FILE_BYTES",
-    "QUOTED",
-    "Document",
-    "Extract",
-    "Extraction",
-    "Format",
-    "Preview",
-    "ReadOptions",
-    "check_text",
-    "choose",
-    "digest_of",
-    "endings",
-    "from_bytes",
-    "from_text",
-    "is_plain",
-    "preview_encodings",
-    "previews",
-    "read_data",
-    "read_document",
-    "read_file",
-    "read_input",
-    "tell",
-]
+from pura.documents.encodings import Preview as Preview
+from pura.documents.encodings import previews as previews
+from pura.documents.formats import ALTERNATIVE as ALTERNATIVE
+from pura.documents.formats import ATTACHMENT as ATTACHMENT
+from pura.documents.formats import FORMATS as FORMATS
+from pura.documents.formats import MAIN as MAIN
+from pura.documents.formats import MAX_CHARACTERS as MAX_CHARACTERS
+from pura.documents.formats import QUOTED as QUOTED
+from pura.documents.formats import Document as Document
+from pura.documents.formats import Extraction as Extraction
+from pura.documents.formats import ReadOptions as ReadOptions
+from pura.documents.formats import endings as endings
+from pura.documents.formats import tell as tell
+from pura.documents.reading import choose as choose
+from pura.documents.reading import digest_of as digest_of
+from pura.documents.reading import from_bytes as from_bytes
+from pura.documents.reading import from_text as from_text
+from pura.documents.reading import is_plain as is_plain
+from pura.documents.reading import preview_encodings as preview_encodings
+from pura.documents.reading import read_data as read_data
+from pura.documents.reading import read_document as read_document
+from pura.documents.reading import read_file as read_file
+from pura.documents.reading import read_input as read_input

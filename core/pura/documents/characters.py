@@ -11,10 +11,10 @@ from functools import cache
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from pura.provenance.reading import WRAPPER, cuts, wrappers
 from pura.record.surroundings import Transform
+from pura.scheme import I64
 from pura.words.sentences import sentence
 
 INVISIBLE: Final = "invisible-characters"
@@ -144,7 +144,6 @@ def _named(char: str, family: str) -> bool:
     )
 
 
-I64 = npt.NDArray[np.int64]
 MAX_PLACES: Final = 20  # places that are listed of one kind of change
 _MAX_EXAMPLES: Final = 8
 

@@ -17,6 +17,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Final
 
+from pura.base.progress import Checkpoint, never_cancelled
 from pura.documents import endings
 
 MAX_FILES: Final = 10_000
@@ -121,7 +122,7 @@ def walk(
     root: Path,
     options: WalkOptions | None = None,
     *,
-    checkpoint: Callable[[], None] | None = None,
+    checkpoint: Checkpoint = never_cancelled,
 ) -> Iterator[Path | Skipped]:
     """Go through a folder.
 
@@ -134,14 +135,14 @@ def walk(
         A path for a file to read, or :class:`Skipped`.
     """
     chosen = options or WalkOptions()
-    return _Walk(chosen, checkpoint or (lambda: None)).folder(root, 0)
+    return _Walk(chosen, checkpoint).folder(root, 0)
 
 
 def gather(
     roots: Iterable[Path],
     options: WalkOptions | None = None,
     *,
-    checkpoint: Callable[[], None] | None = None,
+    checkpoint: Checkpoint = never_cancelled,
 ) -> tuple[list[Path], Summary]:
     """Replace folders by their files; other paths stay as they are.
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import base64
 import datetime as dt
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from pura.base import decoder
-from pura.base.errors import InputError, RecordError
+from pura.base.errors import InputError, RecordError, os_error_as
 from pura.base.process import ChildResult, converse, start_child
+from pura.base.progress import Checkpoint, never_cancelled
 from pura.documents import formats
 from pura.provenance import reading
 from pura.provenance.reading import Asset
@@ -19,7 +20,7 @@ from pura.record.provenance import ABSENT, FORMS, STATES, WHY, ManifestFacts
 CHILD: Final = "pura.documents.child"
 
 
-def ask_child(asked: bytes, heartbeat: Callable[[], None] | None = None) -> ChildResult:
+def ask_child(asked: bytes, heartbeat: Checkpoint = never_cancelled) -> ChildResult:
     """Ask the sandboxed child that parses what strangers sent.
 
     Args:
@@ -29,10 +30,8 @@ def ask_child(asked: bytes, heartbeat: Callable[[], None] | None = None) -> Chil
     Raises:
         InputError: It cannot be started.
     """
-    try:
+    with os_error_as(InputError, "reader.start", code="input-start"):
         child = start_child(CHILD)
-    except OSError as error:
-        raise InputError("reader.start", why=error.errno or 0, code="input-start") from None
     return converse(
         child,
         asked,
@@ -49,7 +48,7 @@ def may_hold(form: str, data: bytes) -> bool:
 
 
 def in_texts(
-    texts: Sequence[tuple[str, str]], trust: str, *, heartbeat: Callable[[], None] | None = None
+    texts: Sequence[tuple[str, str]], trust: str, *, heartbeat: Checkpoint = never_cancelled
 ) -> list[tuple[ManifestFacts, ...]]:
     """Return the manifests among the characters of texts; where there are any, a child looks.
 
@@ -70,7 +69,7 @@ def in_texts(
 
 
 def verified(
-    assets: Sequence[Asset], trust: str, *, heartbeat: Callable[[], None] | None = None
+    assets: Sequence[Asset], trust: str, *, heartbeat: Checkpoint = never_cancelled
 ) -> list[tuple[ManifestFacts, ...]]:
     """Verify the manifests of assets in a child; what it cannot do costs no text.
 

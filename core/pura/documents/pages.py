@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from pura.base import decoder
 from pura.base.catalogue import phrase
-from pura.base.errors import Cancelled, InputError, RecordError
+from pura.base.errors import Cancelled, InputError, RecordError, os_error_as
 from pura.base.process import start_child
 from pura.documents import formats
 from pura.documents.formats import FORMATS, LENGTHS, MAX_PAGES, damaged
@@ -207,10 +207,8 @@ class Pages:
         if self._child is None:
             self._data = self._data or self._read()
             asked = json.dumps({"pages": len(self._data)}).encode() + b"\n" + self._data + asked
-            try:
+            with os_error_as(InputError, "reader.start", code="input-start"):
                 self._child = start_child(CHILD)
-            except OSError as error:
-                raise InputError("reader.start", why=error.errno or 0, code="input-start") from None
         child = self._child
         assert child.stdin is not None  # both were asked for
         assert child.stdout is not None

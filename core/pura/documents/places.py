@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from pura.documents.pages import SPAN, Places
+from pura.scheme import F64, I64
 
-F64 = npt.NDArray[np.float64]
-I64 = npt.NDArray[np.int64]
 _SAME_LINE: Final = 0.5  # of the height: boxes that share more of it stand on one line
 _WIDE: Final = 2.0  # heights; a wider gap is one between columns
 

@@ -23,6 +23,7 @@ from pura.base.errors import InputError, RecordError
 from pura.base.files import open_regular
 from pura.base.numerals import visible
 from pura.base.process import NOT_SHUT_STATUS
+from pura.base.progress import Checkpoint, never_cancelled
 from pura.documents import formats, manifests
 from pura.documents.encodings import Preview, decode, previews
 from pura.documents.formats import (
@@ -218,7 +219,7 @@ def read_sandboxed(
     form: Format,
     options: ReadOptions,
     *,
-    heartbeat: Callable[[], None] | None = None,
+    heartbeat: Checkpoint = never_cancelled,
 ) -> list[Extract]:
     """Parse bytes in a child process.
 
@@ -296,7 +297,7 @@ def read_document(
     *,
     options: ReadOptions = _DEFAULT,
     follow_links: bool = True,
-    heartbeat: Callable[[], None] | None = None,
+    heartbeat: Checkpoint = never_cancelled,
 ) -> Extraction:
     """Read a file of any format.
 
@@ -323,7 +324,7 @@ def read_data(
     *,
     name: str,
     options: ReadOptions = _DEFAULT,
-    heartbeat: Callable[[], None] | None = None,
+    heartbeat: Checkpoint = never_cancelled,
 ) -> Extraction:
     """Read the bytes of a file of any format; see :func:`read_document`."""
     check_size(len(data))
@@ -421,9 +422,7 @@ def _assemble(data: bytes, name: str, form: Format, extracts: list[Extract]) -> 
     )
 
 
-def _with_manifest(
-    data: bytes, found: Extraction, trust: str, heartbeat: Callable[[], None] | None
-) -> Extraction:
+def _with_manifest(data: bytes, found: Extraction, trust: str, heartbeat: Checkpoint) -> Extraction:
     """Give the texts of a file the manifest of the file."""
     if not manifests.may_hold(found.format, data):
         return found

@@ -167,22 +167,6 @@ _LOOKALIKES: Final = dict(
     )
 )
 
-REFERENCES: Final = "character-references"
-KINDS: Final = (
-    characters.CUT,
-    REFERENCES,
-    *characters.KINDS,
-    "line-ends",
-    "special-blanks",
-    "curly-quotes",
-    "dashes",
-    "ellipses",
-    "ligatures",
-    "wide-characters",
-    "look-alikes",
-    "decomposed-letters",
-)
-
 _TABLES: Final = {
     "line-ends": _LINES,
     "special-blanks": _BLANKS,
@@ -192,6 +176,16 @@ _TABLES: Final = {
     "ligatures": LIGATURES,
     "wide-characters": _WIDE,
 }
+
+REFERENCES: Final = "character-references"
+KINDS: Final = (
+    characters.CUT,
+    REFERENCES,
+    *characters.KINDS,
+    *_TABLES,
+    "look-alikes",
+    "decomposed-letters",
+)
 _NAMES: Final = {found: name for name, table in _TABLES.items() for found in table}
 _PUT: Final = {found: put for table in _TABLES.values() for found, put in table.items()}
 _HIDDEN: Final = re.compile(rf"(?P<page>[\x0b\x0c])|(?P<one>[{characters.HIDDEN}])")

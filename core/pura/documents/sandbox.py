@@ -53,41 +53,6 @@ _FORBIDDEN: Final = (
     "mmap.",
     "signal.pthread_kill",
 )
-# All that is left of Linux: memory, time, random bytes, the open pipes, signals to itself, the end.
-_CALLS: Final = (
-    "brk",
-    "clock_getres",
-    "clock_gettime",
-    "clock_nanosleep",
-    "close",
-    "exit",
-    "exit_group",
-    "fstat",
-    "futex",
-    "getpid",
-    "getrandom",
-    "getrusage",
-    "gettid",
-    "gettimeofday",
-    "lseek",
-    "madvise",
-    "mremap",
-    "munmap",
-    "nanosleep",
-    "read",
-    "readv",
-    "restart_syscall",
-    "rt_sigaction",
-    "rt_sigprocmask",
-    "rt_sigreturn",
-    "sched_getaffinity",
-    "sched_yield",
-    "sigaltstack",
-    "time",
-    "times",
-    "write",
-    "writev",
-)
 _PROT_EXEC: Final = 4
 
 
@@ -133,13 +98,12 @@ def _confine() -> dict[str, Any]:
     linux.hide()
     known = linux.restrict()
     _limit()
-    linux.allow_only(
-        _CALLS,
+    linux.allow_only_own(
         {
             "mmap": linux.ConditionalCall(argument=2, bits=_PROT_EXEC),
             "mprotect": linux.ConditionalCall(argument=2, bits=_PROT_EXEC),
             "tgkill": linux.ConditionalCall(argument=0, other_than=os.getpid()),
-        },
+        }
     )
     return {"seccomp": True, "landlock": known, "namespaces": namespaces}
 

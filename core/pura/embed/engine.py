@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from pura.base.errors import GenerationError
 from pura.model.reading import distribution_torch, is_truncated
-from pura.scheme import Payload, Profile, Scheduler, SecretKey, anchor, encode
+from pura.scheme import F64, I64, Payload, Profile, Scheduler, SecretKey, anchor, encode
 from pura.scheme.gray import sector_of
 
 if TYPE_CHECKING:
@@ -146,8 +145,8 @@ def check_count(given: int, rows: int, name: str) -> None:
         raise GenerationError("generate.rows", rows=rows, given=given, name=name)
 
 
-Floats = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
+Floats = F64
+Ids = I64
 
 # exp(-800) is exactly 0 in float64, so cutting here changes nothing and keeps 0 · log 0 finite.
 _FLOOR: Final = -800.0
@@ -291,9 +290,9 @@ class StepOutcome:
         arity: int64 [B], bits carried, 0 … 3.
     """
 
-    tokens: npt.NDArray[np.int64]
-    entropy_bits: npt.NDArray[np.float64]
-    arity: npt.NDArray[np.int64]
+    tokens: I64
+    entropy_bits: F64
+    arity: I64
 
 
 class MarkingEngine:

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from pura.base.errors import GenerationError, ProfileError
+from pura.base.progress import Checkpoint, never_cancelled, not_counted
 from pura.embed.engine import MarkingEngine, Seed, StepOutcome, check_count, rngs_for
 from pura.model import libraries
 from pura.model.tokenise import beginning_ids, decode, tokenise, tokenizing
-from pura.scheme import Payload, Profile, SecretKey
+from pura.scheme import F64, I64, Payload, Profile, SecretKey
 
 if TYPE_CHECKING:
     import torch
@@ -126,8 +126,6 @@ def _chat_ids(model: LanguageModel, prompt: str) -> list[int]:
     return [int(v) for v in encoded["input_ids"]]
 
 
-Progress = Callable[[int, int], None]
-Checkpoint = Callable[[], None]
 DEFAULT_BATCH: Final = 16
 
 
@@ -144,11 +142,11 @@ class Generated:
         ended: True when the model ended the text, False when it reached its length.
     """
 
-    ids: npt.NDArray[np.int64]
+    ids: I64
     text: str
-    prompt_ids: npt.NDArray[np.int64]
-    entropy_bits: npt.NDArray[np.float64]
-    arity: npt.NDArray[np.int64]
+    prompt_ids: I64
+    entropy_bits: F64
+    arity: I64
     ended: bool
 
 
@@ -163,8 +161,8 @@ def generate(
     seed: int | None = None,
     ignore_eos: bool = False,
     chat: bool = False,
-    progress: Progress | None = None,
-    checkpoint: Checkpoint | None = None,
+    progress: Callable[[int, int], None] = not_counted,
+    checkpoint: Checkpoint = never_cancelled,
 ) -> Generated:
     """Generate one text; see :func:`generate_batch`."""
     return generate_batch(
@@ -194,8 +192,8 @@ def generate_batch(
     ignore_eos: bool = False,
     chat: bool = False,
     batch_size: int = DEFAULT_BATCH,
-    progress: Progress | None = None,
-    checkpoint: Checkpoint | None = None,
+    progress: Callable[[int, int], None] = not_counted,
+    checkpoint: Checkpoint = never_cancelled,
 ) -> list[Generated]:
     """Generate texts that carry payloads, many at a time.
 
@@ -248,15 +246,13 @@ def generate_batch(
     with nullcontext() if seed is None else _one_thread():
         for number, part in enumerate(parts):
             for step in range(tokens):
-                if checkpoint is not None:
-                    checkpoint()
+                checkpoint()
                 part.step()
-                if progress is not None and step + 1 < tokens:
+                if step + 1 < tokens:
                     progress(number * tokens + step + 1, total)
                 if part.finished:
                     break
-            if progress is not None:
-                progress((number + 1) * tokens, total)
+            progress((number + 1) * tokens, total)
             out += part.texts()
     return out
 
@@ -371,7 +367,7 @@ class Feed:
         self._wants_positions = "position_ids" in accepted
         self._last_only = {"logits_to_keep": 1} if "logits_to_keep" in accepted else {}
 
-    def logits(self, tokens: npt.NDArray[np.int64] | None) -> torch.Tensor:
+    def logits(self, tokens: I64 | None) -> torch.Tensor:
         """Feed one token a row and return the logits of the next.
 
         Args:

@@ -15,6 +15,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from pura.scheme import I64, U8
 from pura.scheme.foreign import (
     SELF_HASH,
     ForeignMark,
@@ -24,8 +25,6 @@ from pura.scheme.foreign import (
     SynthIdMark,
 )
 
-F64 = npt.NDArray[np.float64]
-I64 = npt.NDArray[np.int64]
 U64 = npt.NDArray[np.uint64]
 I8 = npt.NDArray[np.int8]
 
@@ -233,7 +232,7 @@ def _congruential(hashed: I64, data: I64) -> I64:
         return (hashed + data) * np.int64(6364136223846793005) + np.int64(1)
 
 
-def synthid_table(seed: int, size: int) -> npt.NDArray[np.uint8]:
+def synthid_table(seed: int, size: int) -> U8:
     """Return the table of coins as torch draws it on a processor; uint8 [size]."""
     return (_twister(seed, size) & 1).astype(np.uint8)
 

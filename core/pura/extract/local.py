@@ -10,13 +10,11 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from pura.scheme import F64
 from pura.scheme.gray import MAX_ARITY, label_bits
 from pura.scheme.profile import Profile
 from pura.scheme.schedule import Schedule, anchors
-
-F64 = npt.NDArray[np.float64]
 
 _SHIFTS: Final = (-1.0, 0.0, 1.0)
 

@@ -30,10 +30,8 @@ from pura.decode.likelihood import (
 )
 from pura.extract.local import local_evidence
 from pura.measure.evaluate import TextReading, intervals_of
-from pura.scheme import Profile, Schedule
+from pura.scheme import F64, I64, U8, Profile, Schedule
 
-I64 = npt.NDArray[np.int64]
-F64 = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
 DRAWS: Final = 1000
@@ -115,9 +113,7 @@ class BitReadings:
     length: int
 
 
-def bit_readings(
-    steps: Schedule, llr: F64, bound: float, codeword: npt.NDArray[np.uint8], kept: Bools
-) -> BitReadings:
+def bit_readings(steps: Schedule, llr: F64, bound: float, codeword: U8, kept: Bools) -> BitReadings:
     """Line up the local log ratios of a text with what was put in.
 
     Args:

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from urllib.parse import urlsplit
 
 import numpy as np
-import numpy.typing as npt
 
 from pura.base.catalogue import catalogue
 from pura.base.errors import InputError
@@ -26,6 +25,7 @@ from pura.base.progress import Checkpoint, never_cancelled, not_counted
 from pura.measure.fitness import Estimate, mean, share
 from pura.model.evidence import next_token
 from pura.model.tokenise import decode, tokenise
+from pura.scheme import F64
 
 if TYPE_CHECKING:
     from pura.model.load import LanguageModel
@@ -214,7 +214,7 @@ def _distances(
     return divergence, variation, same
 
 
-def _with_rest(named: Sequence[float]) -> npt.NDArray[np.float64]:
+def _with_rest(named: Sequence[float]) -> F64:
     whole = np.maximum([*named, 1.0 - math.fsum(named)], _LEAST)
     return np.asarray(whole / whole.sum())
 

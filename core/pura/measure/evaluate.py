@@ -10,14 +10,13 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from pura.decode import exact, paper
 from pura.decode.exact import ExactDecision
 from pura.decode.likelihood import Intervals, LikelihoodModel
 from pura.decode.prior import Issued
 from pura.extract.local import local_evidence
-from pura.scheme import Payload, Profile, Schedule, SecretKey, schedule
+from pura.scheme import F64, I64, Payload, Profile, Schedule, SecretKey, schedule
 
 if TYPE_CHECKING:
     from pura.model.reading import Reading
@@ -47,10 +46,6 @@ def student(values: Sequence[float]) -> tuple[float, float]:
     half = float(t.ppf(0.975, len(values) - 1) * sem(values))
     middle = float(np.mean(values))
     return middle - half, middle + half
-
-
-F64 = npt.NDArray[np.float64]
-I64 = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

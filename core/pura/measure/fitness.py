@@ -353,8 +353,8 @@ def make_samples(
     texts: int,
     tokens: int = 200,
     seed: int = 1,
-    progress: Callable[[int, int], None] | None = None,
-    checkpoint: Callable[[], None] | None = None,
+    progress: Callable[[int, int], None] = not_counted,
+    checkpoint: Checkpoint = never_cancelled,
 ) -> tuple[FitnessSample, ...]:
     """Make marked texts with a model, each with a payload of its own.
 

@@ -22,12 +22,9 @@ from pura.decode.likelihood import (
     blur_scale,
     blurred_interval,
 )
-from pura.scheme import Payload, Profile, Scheduler, SecretKey, anchor, encode
+from pura.scheme import F64, I64, Payload, Profile, Scheduler, SecretKey, anchor, encode
 from pura.scheme.gray import sector_of
 from pura.scheme.schedule import Gate
-
-F64 = npt.NDArray[np.float64]
-I64 = npt.NDArray[np.int64]
 
 _ROUNDS: Final = 500
 _TOLERANCE: Final = 1e-7

@@ -16,7 +16,6 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from pura.audit.options import versions
 from pura.audit.prepare import check_fitness
@@ -40,7 +39,7 @@ from pura.measure.evaluate import (
 )
 from pura.measure.learn import join, known_steps, learn_table, rounded
 from pura.measure.power_plan import THRESHOLDS, Edit, PowerPlan, prompts_digest
-from pura.scheme import Profile, SecretKey, schedule
+from pura.scheme import F64, I64, Profile, SecretKey, schedule
 from pura.verdict.expect import TOLD, kind_of
 from pura.verdict.power import TABLE_SCHEMA
 
@@ -49,8 +48,6 @@ if TYPE_CHECKING:
     from pura.model.load import LanguageModel
     from pura.scheme import Profile
 
-
-F64 = npt.NDArray[np.float64]
 
 BATCH: Final = 16
 """Texts that are written together, and lost together when the computer stops."""
@@ -355,10 +352,10 @@ class _Reading:
             TextReading(**{column: columns[column][i] for column in _COLUMNS}) for i in range(count)
         ]
 
-    def _seen(self, ids: npt.NDArray[np.int64], number: int) -> TextReading:
+    def _seen(self, ids: I64, number: int) -> TextReading:
         return read_as(self._reader, ids, self._key(number), self._plan.profile, self._checkpoint)
 
-    def _ids(self, text: str) -> npt.NDArray[np.int64]:
+    def _ids(self, text: str) -> I64:
         from pura.model.tokenise import tokenise
 
         return np.asarray(tokenise(self._reader.tokenizer, text).ids)
@@ -378,7 +375,7 @@ class _Reading:
 
 def read_as(
     reader: LanguageModel,
-    ids: npt.NDArray[np.int64],
+    ids: I64,
     key: SecretKey,
     profile: Profile,
     checkpoint: Checkpoint,

@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from pura.base.errors import InputError, ProfileError, PuraError
 from pura.base.progress import never_cancelled, not_counted
@@ -27,7 +26,7 @@ from pura.model.pieces import Look, ReadPieces, plan
 from pura.model.reading import Reading
 from pura.model.tiles import CPU_TILING, GPU_TILING, Tiling
 from pura.model.window_scheduler import WindowScheduler
-from pura.scheme import Profile, SecretKey
+from pura.scheme import F64, I64, Profile, SecretKey
 
 if TYPE_CHECKING:
     import torch
@@ -56,14 +55,14 @@ class Request:
             and then only that part of the first text comes back.
     """
 
-    texts: Sequence[npt.NDArray[np.int64]]
+    texts: Sequence[I64]
     prompts: Sequence[Sequence[int]] = ()
     look: Look | None = None
 
 
 def read(
     model: LanguageModel,
-    ids: npt.NDArray[np.int64],
+    ids: I64,
     *,
     keys: Sequence[SecretKey],
     profile: Profile,
@@ -108,7 +107,7 @@ def read(
 
 def read_many(
     model: LanguageModel,
-    texts: Sequence[npt.NDArray[np.int64]],
+    texts: Sequence[I64],
     *,
     keys: Sequence[SecretKey],
     profile: Profile,
@@ -212,7 +211,7 @@ def _check(model: LanguageModel, profile: Profile) -> None:
         raise ProfileError("fitness.tokenizer", model=model.name)
 
 
-def _inside(ids: npt.NDArray[np.int64], rows: int) -> bool:
+def _inside(ids: I64, rows: int) -> bool:
     return ids.ndim == 1 and (not ids.size or 0 <= int(ids.min()) <= int(ids.max()) < rows)
 
 
@@ -235,9 +234,6 @@ def _without(prompt: Sequence[int], opening: tuple[int, ...]) -> tuple[int, ...]
     tokens = tuple(int(v) for v in prompt)
     return tokens[1:] if opening and tokens[:1] == opening else tokens
 
-
-I64 = npt.NDArray[np.int64]
-F64 = npt.NDArray[np.float64]
 
 _BLOCK: Final = 64  # rows of the distribution held at once
 

@@ -25,6 +25,7 @@ from typing import Any, Final
 from pura.base.errors import ModelError
 from pura.base.files import open_regular, write_atomic
 from pura.base.json_text import read_json
+from pura.base.progress import Checkpoint, never_cancelled
 
 PICKLES: Final = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle", ".joblib")
 CODE: Final = (".py", ".pyc", ".so", ".dll", ".dylib")
@@ -371,7 +372,7 @@ def write_record(model: InstalledModel, folder: Path) -> None:
     partial.replace(folder / RECORD)
 
 
-def file_hash(path: Path, checkpoint: Callable[[], None] | None = None) -> str:
+def file_hash(path: Path, checkpoint: Checkpoint = never_cancelled) -> str:
     """Return the SHA-256 of a file in hex.
 
     Raises:
@@ -381,8 +382,7 @@ def file_hash(path: Path, checkpoint: Callable[[], None] | None = None) -> str:
     try:
         with open_regular(path) as file:
             while block := file.read(_BLOCK):
-                if checkpoint is not None:
-                    checkpoint()
+                checkpoint()
                 digest.update(block)
     except OSError:
         raise ModelError("model.folder", name=path.name) from None

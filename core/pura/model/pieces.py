@@ -19,10 +19,10 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from pura.base.errors import ModelError
 from pura.model.reading import Reading
+from pura.scheme import F64, I64
 
 if TYPE_CHECKING:
     from pura.model.tiles import RowSums
@@ -38,7 +38,7 @@ class Window:
         target: Text token that this output predicts; the next outputs predict the next tokens.
     """
 
-    inputs: npt.NDArray[np.int64]
+    inputs: I64
     first: int
     target: int
 
@@ -49,7 +49,7 @@ class Window:
 
 
 def plan(
-    ids: npt.NDArray[np.int64],
+    ids: I64,
     *,
     context: int,
     window: int | None = None,
@@ -109,8 +109,6 @@ differ where a context is two tokens. 16 give 1 to 2 % more evidence and cost fo
 _SAME: Final = 8  # tokens in a row that show that two texts go on alike
 _REACH: Final = 48  # tokens of both texts that a difference may span
 _WORTH: Final = 6  # so many times less must be fed than from the first difference on
-
-I64 = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -280,9 +278,7 @@ class Share:
     whole: bool
 
 
-def shares(
-    ids: Sequence[npt.NDArray[np.int64]], windows: Sequence[Sequence[Window]]
-) -> list[list[Share | None]]:
+def shares(ids: Sequence[I64], windows: Sequence[Sequence[Window]]) -> list[list[Share | None]]:
     """Find for each window of each text what an earlier text has in common with it.
 
     Args:
@@ -309,7 +305,7 @@ def shares(
 
 
 def _share(
-    ids: Sequence[npt.NDArray[np.int64]],
+    ids: Sequence[I64],
     windows: Sequence[Sequence[Window]],
     text: int,
     other: int,
@@ -344,10 +340,10 @@ Look = Callable[[Reading], bool]
 class ReadPieces(Protocol):
     """Where the numbers of pieces outlive a run that is interrupted."""
 
-    def find(self, digest: bytes) -> npt.NDArray[np.float64] | None:
+    def find(self, digest: bytes) -> F64 | None:
         """Return the numbers of a piece that was read before, float64 [2 + 2K, N]."""
 
-    def add(self, digest: bytes, numbers: npt.NDArray[np.float64]) -> None:
+    def add(self, digest: bytes, numbers: F64) -> None:
         """Keep the numbers of a piece."""
 
 
@@ -445,11 +441,11 @@ class Piece:
         return made.digest()
 
     @property
-    def numbers(self) -> npt.NDArray[np.float64]:
+    def numbers(self) -> F64:
         """What was found for these tokens, float64 [2 + 2K, N]."""
         return np.hstack([text.numbers(tokens) for text, tokens in self.predicted])
 
-    def put_numbers(self, numbers: npt.NDArray[np.float64]) -> None:
+    def put_numbers(self, numbers: F64) -> None:
         """Write down what an interrupted run found."""
         begin = 0
         for text, tokens in self.predicted:
@@ -527,14 +523,14 @@ class PlannedText:
         reading.lo[:, at] = np.clip(lo, 0.0, 1.0)
         reading.hi[:, at] = np.clip(lo + probability, 0.0, 1.0)
 
-    def numbers(self, tokens: slice) -> npt.NDArray[np.float64]:
+    def numbers(self, tokens: slice) -> F64:
         """Return what is known of some tokens, float64 [2 + 2K, N]."""
         r = self.reading
         return np.vstack(
             [r.entropy_bits[tokens], r.probability[tokens], r.lo[:, tokens], r.hi[:, tokens]]
         )
 
-    def put_numbers(self, tokens: slice, numbers: npt.NDArray[np.float64]) -> None:
+    def put_numbers(self, tokens: slice, numbers: F64) -> None:
         """Write down what :meth:`numbers` returned in an interrupted run."""
         r = self.reading
         r.entropy_bits[tokens], r.probability[tokens] = numbers[:2]

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from pura.scheme import Profile, SecretKey
+from pura.scheme import F64, I64, Profile, SecretKey
 
 if TYPE_CHECKING:
     import torch
@@ -52,11 +52,11 @@ class Reading:
         short_of_memory: The memory of the device ran short, so the text was read in smaller pieces.
     """
 
-    ids: npt.NDArray[np.int64]
-    entropy_bits: npt.NDArray[np.float64]
-    probability: npt.NDArray[np.float64]
-    lo: npt.NDArray[np.float64]
-    hi: npt.NDArray[np.float64]
+    ids: I64
+    entropy_bits: F64
+    probability: F64
+    lo: F64
+    hi: F64
     taken: int = 0
     windows: int = 1
     resumed: int = 0
@@ -77,7 +77,7 @@ class Reading:
         )
 
 
-Floats = npt.NDArray[np.float64]
+Floats = F64
 
 
 def is_truncated(top_k: int, top_p: float) -> bool:
@@ -164,7 +164,7 @@ def distribution_torch(
 
 def read_logits(
     logits: npt.NDArray[np.float32],
-    ids: npt.NDArray[np.int64],
+    ids: I64,
     *,
     keys: Sequence[SecretKey],
     profile: Profile,
@@ -195,7 +195,7 @@ def read_logits(
     return Reading(ids=ids, entropy_bits=entropy, probability=p[rows, ids], lo=lo, hi=hi)
 
 
-def full_order(key: SecretKey, vocab_size: int, rows: int) -> npt.NDArray[np.int64]:
+def full_order(key: SecretKey, vocab_size: int, rows: int) -> I64:
     """Return the secret order of all ``rows`` logits, int64 [rows].
 
     The ``V`` permuted ids come first, then the padding rows in natural order (scheme.md §1).

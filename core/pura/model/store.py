@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pura.base.catalogue import phrase
-from pura.base.errors import ModelError, PuraError
+from pura.base.errors import ModelError, PuraError, os_error_as
 from pura.base.files import file_lock, make_private
 from pura.base.paths import resource
 from pura.base.progress import Checkpoint, never_cancelled, not_counted
@@ -242,11 +242,9 @@ def workshop(folder: Path, need: int) -> Iterator[Path]:
     Raises:
         ModelError: No space, no permission, or another installation is under way.
     """
-    try:
+    with os_error_as(ModelError, "model.folder-write"):
         make_private(folder)
         free = shutil.disk_usage(folder).free
-    except OSError as error:
-        raise ModelError("model.folder-write", why=error.errno or 0) from None
     if free < need + SPARE_BYTES:
         raise ModelError(
             "model.space",
@@ -260,9 +258,8 @@ def workshop(folder: Path, need: int) -> Iterator[Path]:
         sweep(folder)
         shop = Path(tempfile.mkdtemp(prefix=PARTIAL, dir=folder))
         try:
-            yield shop
-        except OSError as error:
-            raise ModelError("model.folder-write", why=error.errno or 0) from None
+            with os_error_as(ModelError, "model.folder-write"):
+                yield shop
         finally:
             shutil.rmtree(shop, ignore_errors=True)
 

@@ -13,11 +13,10 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from pura.base.errors import Cancelled, InputError, ModelError, PuraError
 from pura.model.folder import MAX_CONFIG_BYTES, read_object
-from pura.scheme import Profile
+from pura.scheme import F64, I64, Profile
 from pura.scheme.profile import PROMPT_HOLE, SYSTEM_HOLE
 
 _FLAT: Final = 300
@@ -34,8 +33,8 @@ class Tokens:
             Tokens that share the bytes of one character share its span.
     """
 
-    ids: npt.NDArray[np.int64]
-    spans: npt.NDArray[np.int64]
+    ids: I64
+    spans: I64
 
     def __len__(self) -> int:
         return int(self.ids.size)
@@ -147,9 +146,7 @@ def beginning_ids(tokenizer: Any, profile: Profile, prompt: str) -> tuple[int, .
     return tuple(ids)
 
 
-def _byte_spans(
-    tokenizer: Any, ids: npt.NDArray[np.int64], text: str
-) -> npt.NDArray[np.int64] | None:
+def _byte_spans(tokenizer: Any, ids: I64, text: str) -> I64 | None:
     """Count the bytes of each token; exact for byte-level vocabularies, None for others.
 
     A byte-level token is written with one character per byte. The library's own offsets leave
@@ -173,7 +170,7 @@ def _byte_spans(
     return np.stack([character[starts], character[ends - 1] + 1], axis=1).astype(np.int64)
 
 
-def _close_gaps(offsets: npt.NDArray[np.int64], characters: int) -> npt.NDArray[np.int64]:
+def _close_gaps(offsets: I64, characters: int) -> I64:
     """Give skipped characters to the token behind them, the last ones to the last token."""
     spans = offsets.copy()
     reach = np.concatenate(([0], np.maximum.accumulate(offsets[:, 1])))
@@ -229,7 +226,7 @@ def nats_of(tokenizer: Any, text: str) -> float:
 
 
 @lru_cache(maxsize=2)
-def _nats_by_rank(size: int) -> npt.NDArray[np.float64]:
+def _nats_by_rank(size: int) -> F64:
     return np.asarray(np.log(np.arange(size) + _FLAT) + math.log(math.log1p(size / _FLAT)))
 
 

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -19,6 +19,7 @@ from pura.base.errors import ModelError
 from pura.base.json_text import read_json
 from pura.base.linux import PARENT
 from pura.base.process import NO_WINDOW, NOT_SHUT_STATUS, converse, start_child
+from pura.base.progress import Checkpoint, never_cancelled
 
 _BEAT_S: Final = 0.1
 _TAIL: Final = 4000
@@ -29,7 +30,7 @@ def run_child(
     *,
     folder: Path,
     environment: Mapping[str, str],
-    heartbeat: Callable[[], None] | None = None,
+    heartbeat: Checkpoint = never_cancelled,
 ) -> tuple[int, str]:
     """Run a command to its end.
 
@@ -59,8 +60,7 @@ def run_child(
                     status = child.wait(timeout=_BEAT_S)
                     break
                 except subprocess.TimeoutExpired:
-                    if heartbeat is not None:
-                        heartbeat()
+                    heartbeat()
         except BaseException:
             child.kill()
             child.wait()
@@ -95,7 +95,7 @@ _PROBE: Final = "\n".join(
 _DTYPES: Final = {"BF16": "bfloat16", "F16": "float16"}  # as stored, so that memory suffices
 
 
-def load_on_trial(path: Path, *, heartbeat: Callable[[], None] | None = None) -> None:
+def load_on_trial(path: Path, *, heartbeat: Checkpoint = never_cancelled) -> None:
     """Load a model in a child process, tokenise with it, and let it read a few tokens.
 
     Args:
@@ -130,7 +130,7 @@ def linked_alone(file: Path, folder: Path) -> Path:
     return link
 
 
-def _converse(path: Path, scratch: Path, heartbeat: Callable[[], None] | None) -> None:
+def _converse(path: Path, scratch: Path, heartbeat: Checkpoint) -> None:
     try:
         child = start_child(CHILD)
     except OSError:

@@ -43,7 +43,7 @@ from pura.model.pieces import (
 )
 from pura.model.reading import Reading
 from pura.model.tiles import Tiling, row_sums, tile_count
-from pura.scheme import Profile
+from pura.scheme import I64, Profile
 
 if TYPE_CHECKING:
     import torch
@@ -374,7 +374,7 @@ class Passes:
                 begin += piece.size
         return found
 
-    def masks(self, see: npt.NDArray[np.bool_], far: npt.NDArray[np.int64]) -> Any:
+    def masks(self, see: npt.NDArray[np.bool_], far: I64) -> Any:
         """Return a mask as the network takes it: one for each kind of layer where there are two.
 
         Args:
@@ -399,7 +399,7 @@ class Passes:
         near = mask(see & (far < window))
         return near if kinds is None else {_FULL: mask(see), _SLIDING: near}
 
-    def _ids(self, numbers: npt.NDArray[np.int64]) -> torch.Tensor:
+    def _ids(self, numbers: I64) -> torch.Tensor:
         import torch
 
         return torch.from_numpy(numbers).to(self._model.head.weight.device)
@@ -417,7 +417,7 @@ def _found(piece: Piece, start: int, hidden: torch.Tensor) -> list[Found]:
     return found
 
 
-def _filled(rows: Sequence[npt.NDArray[np.int64]], width: int) -> npt.NDArray[np.int64]:
+def _filled(rows: Sequence[I64], width: int) -> I64:
     """Return rows as one array, filled up with zeros."""
     return np.stack([np.pad(row, (0, width - row.size)) for row in rows])
 
@@ -452,7 +452,7 @@ def _states(pieces: Sequence[Piece]) -> States:
     ]
 
 
-def _seen(row: Row, width: int) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.int64]]:
+def _seen(row: Row, width: int) -> tuple[npt.NDArray[np.bool_], I64]:
     """Return which columns each input of a row sees: states that were kept, then the row itself.
 
     A column is an input of some piece at some place in its window. An input sees those of its own
@@ -570,7 +570,7 @@ class WindowScheduler:
 
     def add(
         self,
-        texts: Sequence[npt.NDArray[np.int64]],
+        texts: Sequence[I64],
         windows: Sequence[Sequence[Window]],
         look: Look | None,
     ) -> None:

@@ -19,12 +19,11 @@ from functools import cached_property
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from pura.base.progress import Checkpoint, never_cancelled
 from pura.record.audit import Audit
+from pura.scheme import I64
 
-I64 = npt.NDArray[np.int64]
 Span = tuple[int, int]
 
 _ALONE: Final = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"  # written without blanks

@@ -14,18 +14,6 @@ from pura.record.audit import SCHEMA, Audit
 from pura.record.evidence import encode
 from pura.record.finding import SUMMARY, VALUES, ShownValue
 from pura.record.naming import CandidateFacts, Passage
-from pura.scheme import FieldValue
-
-__all__ = [
-    "FieldValue",
-    "finding_schema",
-    "from_dict",
-    "from_json",
-    "json_schema",
-    "summary",
-    "to_json",
-]
-
 
 _FORMER: Final = {"payload": "decoded"}
 """What records of earlier versions called otherwise: there a payload in question had that name."""

@@ -13,7 +13,7 @@ from pura.decode.paper import sum_llrs
 from pura.record.audit import Audit
 from pura.record.evidence import BitEvidence, StepEvidence
 from pura.record.naming import Passage
-from pura.scheme import Payload, Profile, encode, parity_mask
+from pura.scheme import F64, I64, Payload, Profile, encode, parity_mask
 
 # An LLR below this stands for odds under 20 : 1, too little for a bit to stand alone.
 WEAK_NATS: Final = 3.0
@@ -59,8 +59,8 @@ def _inside(steps: StepEvidence, passages: Sequence[Passage]) -> npt.NDArray[np.
 
 
 def bit_evidence(
-    llr_nats: npt.NDArray[np.float64],
-    readings: npt.NDArray[np.int64],
+    llr_nats: F64,
+    readings: I64,
     payload: Payload,
     profile: Profile,
 ) -> tuple[BitEvidence, ...]:

@@ -9,18 +9,19 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from pura.base.catalogue import Value, catalogue, phrase, quoted
 from pura.base.database import Handle
-from pura.base.errors import PayloadError, PuraError, RegisterError
+from pura.base.errors import PayloadError, PuraError, RegisterError, os_error_as
 from pura.base.files import make_private, open_regular
-from pura.base.progress import not_counted
+from pura.base.progress import Checkpoint, never_cancelled, not_counted
 from pura.keys.entries import KeyEntry
-from pura.register.rows import digest_of, row_of
-from pura.register.store import Issue, Problems, Register
+from pura.register.rows import Issue, Problems, digest_of, row_of
+from pura.register.store import Register
 from pura.scheme import Payload, Profile
 
 
@@ -94,8 +95,6 @@ def sentences(usage: Usage, language: str = "en") -> tuple[str, ...]:
 
 
 def _issued(register: Path, lengths: frozenset[int]) -> int:
-    from pura.register.store import Register
-
     if not lengths or not register.exists():
         return 0
     try:
@@ -182,12 +181,10 @@ class IssueLog(Handle):
         if self._file >= 0 and self._process == os.getpid():
             return
         name = f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{secrets.token_hex(8)}{SUFFIX}"
-        try:
+        with self._refusals():
             make_private(self._folder)
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND
             self._file = os.open(self._folder / name, flags, 0o600)
-        except OSError as error:
-            raise self._unwritten(error.errno or 0) from None
         self._process, self._size, self._waiting = os.getpid(), 0, 0
         self._append(_HEAD)
         self._sync()
@@ -196,24 +193,20 @@ class IssueLog(Handle):
             os.fsync(folder)
             os.close(folder)
 
-    def _unwritten(self, why: int) -> RegisterError:
-        return RegisterError("file.write", name=self._folder.name, why=why)
+    def _refusals(self) -> AbstractContextManager[None]:
+        return os_error_as(RegisterError, "file.write", name=self._folder.name)
 
     def _append(self, data: bytes) -> None:
-        try:
+        with self._refusals():
             written = os.write(self._file, data)
-        except OSError as error:
-            raise self._unwritten(error.errno or 0) from None
-        if written < len(data):  # the disk is full: leave no half of a line in the middle
-            os.ftruncate(self._file, self._size)
-            raise self._unwritten(errno.ENOSPC)
+            if written < len(data):  # the disk is full: leave no half of a line in the middle
+                os.ftruncate(self._file, self._size)
+                raise OSError(errno.ENOSPC, "half of a line was written")
         self._size += written
 
     def _sync(self) -> None:
-        try:
+        with self._refusals():
             os.fsync(self._file)
-        except OSError as error:
-            raise self._unwritten(error.errno or 0) from None
         self._waiting, self._synced = 0, time.monotonic()
 
 
@@ -234,7 +227,7 @@ def import_log(
     profile: Profile,
     *,
     problems: Problems | None = None,
-    checkpoint: Callable[[], None] | None = None,
+    checkpoint: Checkpoint = never_cancelled,
     progress: Callable[[int, int], None] = not_counted,
 ) -> int:
     """Add to the register what logs hold and it does not, or nothing.
@@ -259,18 +252,15 @@ def import_log(
     """
     problems = problems or Problems()
     files = sorted(path.glob(f"*{SUFFIX}")) if path.is_dir() else [path]
-    try:
+    with os_error_as(RegisterError, "file.read", name=path.name):
         total = sum(file.stat().st_size for file in files)
 
         def told(done: int) -> None:
-            if checkpoint is not None:
-                checkpoint()
+            checkpoint()
             progress(done, total)
 
         rows = _fresh(_read(files, profile, problems, told), register)
         return register.add_many(rows, problems)
-    except OSError as error:
-        raise RegisterError("file.read", name=path.name, why=error.errno or 0) from None
 
 
 def _fresh(rows: Iterator[tuple[int, Issue]], register: Register) -> Iterator[tuple[int, Issue]]:

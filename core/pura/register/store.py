@@ -17,13 +17,12 @@ from pathlib import Path
 from typing import Any, Final, TextIO
 
 import numpy as np
-import numpy.typing as npt
 
 from pura.base.catalogue import phrase
 from pura.base.database import Handle, Kind, transaction
-from pura.base.errors import PayloadError, ProfileError, RegisterError
+from pura.base.errors import PayloadError, ProfileError, RegisterError, os_error_as
 from pura.base.files import make_private, open_regular
-from pura.base.progress import not_counted
+from pura.base.progress import Checkpoint, never_cancelled, not_counted
 from pura.keys.epochs import today
 from pura.record.naming import RegisterFacts, RegisterMatch
 from pura.register.rows import (
@@ -36,23 +35,8 @@ from pura.register.rows import (
     entry_of,
     row_of,
 )
-from pura.scheme import Payload, Profile, pack, parse_payload
+from pura.scheme import F64, I64, U8, Payload, Profile, pack, parse_payload
 from pura.scheme.fields import Field
-
-__all__ = [
-    "CHUNK",
-    "MIGRATIONS",
-    "REGISTER",
-    "Issue",
-    "Problems",
-    "Register",
-    "RegisterEntry",
-    "connect",
-    "guard",
-    "migrate",
-    "transaction",
-]
-
 
 # One step a version: from version i to i + 1. Steps are never edited, only added.
 MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
@@ -90,9 +74,6 @@ CHUNK: Final = 65_536
 _COLUMNS: Final = "bits, payload, who, issued, model, manifest"
 _WORTH_NAMING: Final = 1e-6  # entries with less weight are not listed
 
-U8 = npt.NDArray[np.uint8]
-F64 = npt.NDArray[np.float64]
-
 
 _CONTESTED: Final = (
     "(payload, bits) IN (SELECT payload, bits FROM incoming GROUP BY 1, 2 HAVING count(*) > 1)"
@@ -125,12 +106,8 @@ class Register(Handle):
         clock: Callable[[], dt.datetime] = lambda: dt.datetime.now(dt.UTC),
     ) -> None:
         if create:
-            try:
+            with os_error_as(RegisterError, "file.write", name=path.parent.name):
                 make_private(path.parent)
-            except OSError as error:
-                raise RegisterError(
-                    "file.write", name=path.parent.name, why=error.errno or 0
-                ) from None
         self._clock = clock
         self._db = connect(path, create=create, read_only=read_only, timeout=timeout)
         with guard():
@@ -319,9 +296,7 @@ class Register(Handle):
                 values if words else (),
             ).fetchall()
 
-    def chunks(
-        self, payload_bits: int, size: int = CHUNK
-    ) -> Iterator[tuple[npt.NDArray[np.int64], U8]]:
+    def chunks(self, payload_bits: int, size: int = CHUNK) -> Iterator[tuple[I64, U8]]:
         """Walk over all payloads of one length.
 
         Yields:
@@ -349,7 +324,7 @@ class Register(Handle):
         *,
         top: int = 5,
         decoded: Payload | None = None,
-        checkpoint: Callable[[], None] | None = None,
+        checkpoint: Checkpoint = never_cancelled,
     ) -> RegisterFacts:
         """Weigh all entries against each other and against "none of these".
 
@@ -379,8 +354,7 @@ class Register(Handle):
             total = log_none
             best, best_logs = np.empty(0, dtype=np.int64), np.empty(0)
             for numbers, bits in self.chunks(payload_bits):
-                if checkpoint is not None:
-                    checkpoint()
+                checkpoint()
                 logs = _finite(score_many(bits), len(bits)) + log_prior
                 total = float(np.logaddexp(total, np.logaddexp.reduce(logs)))
                 best = np.concatenate([best, numbers])
@@ -602,7 +576,7 @@ def import_csv(
     profile: Profile,
     *,
     problems: Problems | None = None,
-    checkpoint: Callable[[], None] | None = None,
+    checkpoint: Checkpoint = never_cancelled,
     progress: Callable[[int, int], None] = not_counted,
 ) -> int:
     """Add all rows of a table to the register, or none.
@@ -623,7 +597,7 @@ def import_csv(
             damaged; they are named as a spreadsheet counts them.
     """
     problems = problems or Problems()
-    try:
+    with os_error_as(RegisterError, "file.read", name=path.name):
         with open_regular(path) as file:
             start = file.read(2)
         encoding = "utf-16" if start in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
@@ -632,17 +606,13 @@ def import_csv(
         with io.TextIOWrapper(data, encoding=encoding, newline="") as table:
 
             def told() -> None:
-                if checkpoint is not None:
-                    checkpoint()
+                checkpoint()
                 progress(data.tell(), total)
 
-            return register.add_many(_read(table, profile, problems, told), problems)
-    except OSError as error:
-        raise RegisterError("file.read", name=path.name, why=error.errno or 0) from None
-    except UnicodeError:
-        raise RegisterError("register.no-table") from None
-    except csv.Error:
-        raise RegisterError("register.no-table") from None
+            try:
+                return register.add_many(_read(table, profile, problems, told), problems)
+            except (UnicodeError, csv.Error):
+                raise RegisterError("register.no-table") from None
 
 
 def export_csv(register: Register, path: Path) -> int:
@@ -658,7 +628,7 @@ def export_csv(register: Register, path: Path) -> int:
     Raises:
         RegisterError: The file cannot be written.
     """
-    try:
+    with os_error_as(RegisterError, "file.write", name=path.name):
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=".register.")
         try:
             # With the mark, so that spreadsheets read it as UTF-8.
@@ -669,8 +639,6 @@ def export_csv(register: Register, path: Path) -> int:
             with suppress(OSError):
                 Path(name).unlink()
             raise
-    except OSError as error:
-        raise RegisterError("file.write", name=path.name, why=error.errno or 0) from None
     return written
 
 

@@ -18,9 +18,10 @@ from typing import Final
 
 from pura.base.catalogue import Phrase, Value, catalogue, phrase
 from pura.base.decoder import decode
-from pura.base.errors import PuraError, RecordError, ReportFileError, unusable
+from pura.base.errors import PuraError, RecordError, ReportFileError, os_error_as, unusable
 from pura.base.json_text import read_json
 from pura.base.process import NOT_SHUT_STATUS, ChildResult, converse, start_child
+from pura.base.progress import Checkpoint, never_cancelled
 from pura.record import audit as record
 from pura.record import json_io
 from pura.record.audit import Audit
@@ -488,7 +489,7 @@ def take_apart(
     trust: Sequence[bytes],
     *,
     moment: datetime,
-    heartbeat: Callable[[], None] | None = None,
+    heartbeat: Checkpoint = never_cancelled,
 ) -> FileFacts:
     """Take a PDF apart in a child process.
 
@@ -512,7 +513,7 @@ def take_apart(
 
 
 def look_different(
-    data: bytes, other: bytes, *, heartbeat: Callable[[], None] | None = None
+    data: bytes, other: bytes, *, heartbeat: Checkpoint = never_cancelled
 ) -> tuple[int, ...]:
     """Draw two PDFs in a child process and return the pages that look different, from 1.
 
@@ -529,7 +530,7 @@ def look_different(
 
 
 def made_again(
-    record: bytes, told: bytes, *, heartbeat: Callable[[], None] | None = None
+    record: bytes, told: bytes, *, heartbeat: Checkpoint = never_cancelled
 ) -> bytes | None:
     """Make the report of a record and its particulars again, in a child process.
 
@@ -547,12 +548,10 @@ def made_again(
 
 
 def _run(
-    module: str, head: Mapping[str, object], data: bytes, heartbeat: Callable[[], None] | None
+    module: str, head: Mapping[str, object], data: bytes, heartbeat: Checkpoint
 ) -> ChildResult:
-    try:
+    with os_error_as(ReportFileError, "reader.start"):
         child = start_child(module)
-    except OSError as error:
-        raise ReportFileError("reader.start", why=error.errno or 0) from None
     return converse(
         child,
         json.dumps(head).encode() + b"\n" + data,
@@ -576,7 +575,7 @@ def _judge(status: int, answer: bytes, *, late: bool) -> FileFacts:
 
 
 def same_pages(
-    data: bytes, facts: FileFacts, heartbeat: Callable[[], None] | None = None
+    data: bytes, facts: FileFacts, heartbeat: Checkpoint = never_cancelled
 ) -> CheckedPoint:
     """Hold a report against the one that its own record and particulars make.
 
@@ -622,7 +621,7 @@ def check_report(
     trust: Sequence[bytes] = (),
     policy: bool = False,
     again: Again | None = None,
-    heartbeat: Callable[[], None] | None = None,
+    heartbeat: Checkpoint = never_cancelled,
 ) -> ReportCheck:
     """Check a report.
 

@@ -10,12 +10,12 @@ from typing import Final
 from xml.sax.saxutils import escape
 
 import numpy as np
-import numpy.typing as npt
 
 from pura.base import numerals
 from pura.record.audit import Audit
 from pura.record.evidence import BitEvidence
 from pura.report.blocks import Labels
+from pura.scheme import F64
 from pura.words.sentences import scale
 
 WIDTH: Final = 680
@@ -250,7 +250,7 @@ def page_picture(png: bytes) -> str:
     return svg.done()
 
 
-def course(audit: Audit) -> npt.NDArray[np.float64]:
+def course(audit: Audit) -> F64:
     """Return the cumulative evidence; float64 [L + 1], log10 (evidence.md §3)."""
     price = audit.profile.payload_bits * np.log10(2.0)
     total = np.concatenate(([0.0], np.cumsum(audit.tokens.log10_evidence)))

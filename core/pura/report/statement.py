@@ -31,7 +31,7 @@ from pura.base.identity import Identity, describe
 from pura.base.json_text import TwiceError, canonical, read_json
 from pura.base.numerals import LANGUAGES
 from pura.record.answers import Role, answer_values, digested
-from pura.report.check import BAD, GOOD, NOTICE, OPEN, CheckedPoint, point
+from pura.report.check import BAD, GOOD, NOTICE, OPEN, CheckedPoint, load_trust, point
 from pura.report.signing import USAGES, drive
 from pura.words.sentences import Sentence, fill, findings
 
@@ -316,8 +316,6 @@ class Trust:
             ReportFileError: It holds neither.
         """
         from cryptography.hazmat.primitives.serialization import load_pem_public_key
-
-        from pura.report.check import load_trust
 
         if b"-----BEGIN PUBLIC KEY" not in data:
             return cls(certificates=load_trust(data))

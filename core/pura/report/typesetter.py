@@ -21,7 +21,7 @@ from typing import Any, BinaryIO, Final
 
 from pura.base import linux
 from pura.base.catalogue import phrase
-from pura.base.errors import PuraError, ReportError
+from pura.base.errors import PuraError, ReportError, os_error_as
 from pura.base.json_text import json_text
 from pura.base.paths import resource
 from pura.base.process import NOT_SHUT_STATUS, converse, start_child
@@ -54,10 +54,8 @@ def apart(heartbeat: Callable[[], None]) -> Typeset:
 
 def _typeset(data: bytes, heartbeat: Callable[[], None]) -> bytes:
     for _ in range(_TRIES):  # one that was killed, for memory say, has another try
-        try:
+        with os_error_as(ReportError, "reader.start"):
             child = start_child(__name__, own=True)
-        except OSError as error:
-            raise ReportError("reader.start", why=error.errno or 0) from None
         ending = converse(child, data, seconds=SECONDS, most=MOST_BYTES, heartbeat=heartbeat)
         if ending.status == 0:
             return ending.answer

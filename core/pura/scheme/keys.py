@@ -10,7 +10,6 @@ import base64
 import binascii
 import secrets
 from hashlib import blake2b, shake_256
-from types import TracebackType
 from typing import Final, Self
 
 import numpy as np
@@ -148,12 +147,7 @@ class SecretKey:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.wipe()
 
     def _secret(self) -> memoryview:

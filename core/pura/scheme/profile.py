@@ -46,7 +46,7 @@ from pura.base.decoder import (
     refused_as,
     whole,
 )
-from pura.base.errors import PayloadError, ProfileError, naming, unusable
+from pura.base.errors import PayloadError, ProfileError, naming, os_error_as, unusable
 from pura.base.files import file_lock, read_start, write_atomic
 from pura.base.json_text import former, read_json, sha256
 from pura.scheme.fields import Field, check_total, parse_fields, parse_layout
@@ -531,12 +531,10 @@ class ProfileFolder:
         """
         stem = clean_name(name)
         path = self.folder / f"{stem}.json"
-        try:
+        with os_error_as(ProfileError, "file.write", name=path.name):
             # Between the look and the writing no other program may store one of that name.
             lock = file_lock(self.folder / ".lock", _PATIENCE)
             lock.acquire()
-        except OSError as error:
-            raise _unwritable(path, error) from None
         try:
             if path.exists() and not replace:
                 raise ProfileError("file.there", name=stem, code="file-exists")
@@ -607,14 +605,8 @@ def refuse_path(name: str | None) -> None:
 
 
 def _write(path: Path, profile: Profile) -> None:
-    try:
+    with os_error_as(ProfileError, "file.write", name=path.name):
         write_atomic(path, profile.to_json().encode())
-    except OSError as error:
-        raise _unwritable(path, error) from None
-
-
-def _unwritable(path: Path, error: OSError) -> ProfileError:
-    return ProfileError("file.write", name=path.name, why=error.errno or 0)
 
 
 def encode(payload: Payload, profile: Profile) -> npt.NDArray[np.uint8]:

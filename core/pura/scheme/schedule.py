@@ -5,7 +5,7 @@ scheme.md §3, paper §4.1 "Context-gated payload scheduling". Two copies would 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
@@ -13,6 +13,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from pura.base.progress import Checkpoint, never_cancelled
 from pura.scheme.keys import LABEL_INDEX, LABEL_SEED, SecretKey, unit_interval
 from pura.scheme.profile import Profile
 
@@ -182,7 +183,7 @@ def schedule(
     profile: Profile,
     *,
     before: frozenset[bytes] = frozenset(),
-    checkpoint: Callable[[], None] | None = None,
+    checkpoint: Checkpoint = never_cancelled,
 ) -> Schedule:
     """Return the schedule of a whole text.
 
@@ -202,7 +203,7 @@ def schedule(
     rows: list[tuple[int, int, float, int]] = []
     gate = np.empty(ids.size, dtype=np.uint8)
     for t, (token_id, entropy) in enumerate(zip(ids.tolist(), entropy_bits.tolist(), strict=True)):
-        if checkpoint is not None and t % 4096 == 0:
+        if t % 4096 == 0:
             checkpoint()
         step = walk.step(entropy)
         gate[t] = step.gate

@@ -10,14 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from pura.audit.options import (
+    STEPS,
     AuditText,
     KeyUse,
     Notice,
     Options,
+    bytes_noted,
     latest_day,
     with_manifests,
 )
-from pura.audit.unexamined import audit_contained, contained
+from pura.audit.unexamined import IntendedSetup, audit_contained, contained, reason_of, unexamined
 from pura.base.catalogue import phrase
 from pura.base.errors import PolicyError, PuraError, ReportFileError
 from pura.base.numerals import visible
@@ -39,7 +41,6 @@ from pura.verdict.policy import Policy, load_policy
 from pura.verdict.power import PowerTable
 
 if TYPE_CHECKING:
-    from pura.audit.unexamined import IntendedSetup
     from pura.model.load import BareModel
 
 TOGETHER_TEXTS: Final = 16
@@ -391,7 +392,6 @@ class Prepared:
         self, text: AuditText, found: Audit | PuraError, notices: tuple[Notice, ...]
     ) -> Audited | PuraError:
         from pura.audit import options as record_facts
-        from pura.audit.unexamined import reason_of, unexamined
         from pura.audit.variants import prompt_facts
 
         if isinstance(found, Audit):
@@ -412,7 +412,6 @@ class Prepared:
     def _means(self) -> IntendedSetup:
         """Return with what texts are audited; before anything is opened, what was chosen."""
         from pura.audit import options as record_facts
-        from pura.audit.unexamined import IntendedSetup
 
         at, setup, model = self._environment, self._setup, self._model
         device = at.compute_device() if model is None else model.device
@@ -528,8 +527,6 @@ def unread_file(
     Raises:
         Cancelled: The checkpoint said so.
     """
-    from pura.audit.unexamined import reason_of
-
     if reason_of(error) is None or (path is not None and not path.is_file()):
         return None
     if path is None:
@@ -558,8 +555,6 @@ def unread_parts(extraction: Extraction, parts: Sequence[str] = ()) -> tuple[Unr
 
 
 def _not_examined(item: UnreadFile, means: IntendedSetup) -> Audited:
-    from pura.audit.options import STEPS, bytes_noted
-    from pura.audit.unexamined import unexamined
     from pura.words.sentences import sentence
 
     known = bytes_noted(item.size_bytes, item.sha256) if item.sha256 else sentence("log.unreadable")

@@ -20,9 +20,9 @@ from pura.base.files import make_private, refuse_no_folder, refuse_taken, write_
 from pura.base.json_text import sha256
 from pura.base.paths import Paths
 from pura.base.progress import Checkpoint, never_cancelled
-from pura.batch.engine import Engine, Read, by_workers, failure, here
+from pura.batch.engine import Engine, Read, actors, by_workers, failure, here, local
 from pura.batch.inputs import Inputs, TextResult, files, weight_of
-from pura.batch.journal import DAY, BatchJournal, BatchStatus, Tell, work_off
+from pura.batch.journal import DAY, BatchJournal, Tell, work_off
 from pura.batch.results import (
     Row,
     finding_of,
@@ -35,7 +35,7 @@ from pura.batch.results import (
     write_rows,
 )
 from pura.documents import Document
-from pura.scheme import SecretKey
+from pura.scheme import F64, SecretKey
 from pura.scheme.keys import wipe_buffer
 from pura.usecases import profiles
 from pura.usecases.audits import (
@@ -49,8 +49,6 @@ from pura.usecases.audits import (
 )
 from pura.usecases.environment import Environment
 from pura.version import __version__
-
-__all__ = ["BatchDone", "BatchStatus", "merge_batch", "run_batch", "summary_of"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -330,7 +328,7 @@ def _keeper(folder: Path | None) -> Callable[[str, bytes], None] | None:
     return keep
 
 
-def _chosen(log10_e: npt.NDArray[np.float64], alpha: float) -> npt.NDArray[np.bool_]:
+def _chosen(log10_e: F64, alpha: float) -> npt.NDArray[np.bool_]:
     """Choose by e-BH among the rows that were examined."""
     from pura.decode.significance import e_bh
 
@@ -385,12 +383,8 @@ def _engine(environment: Environment, plan: BatchPlan, engine: str, jobs: int) -
             return [key.copy_secret() for key, _ in keys]
 
         if engine == "local":
-            from pura.batch.engine import local
-
             yield local(plan, lend, jobs)
             return
-        from pura.batch.engine import actors
-
         gpus = int(environment.device == "cuda")
         start = opened.enter_context(actors(plan, lend, gpus=gpus))
         yield by_workers(start, jobs)

@@ -6,13 +6,13 @@ import getpass
 import json
 import secrets
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from pura.base.errors import CaseLogError, PuraError, naming
+from pura.base.errors import CaseLogError, PuraError, naming, os_error_as
 from pura.base.files import read_bounded, refuse_taken, write_atomic, write_or_refuse
 from pura.base.json_text import read_json
 from pura.base.progress import Checkpoint, Progress, Stage, never_cancelled, no_progress
@@ -42,14 +42,19 @@ from pura.caselog import (
 from pura.caselog.cases import FINISHED, UNFILED, case_names, item_of
 from pura.caselog.keeping import held, record_start
 from pura.caselog.package import MAX_FILE
-from pura.caselog.verify import deposits_in, lay_down
+from pura.caselog.verify import (
+    LogCheck,
+    deposits_in,
+    lay_down,
+    parse_head,
+    record_check,
+    sign_head,
+    verify_log,
+)
 from pura.keys import Secret
 from pura.record.audit import Audit
 from pura.usecases.environment import Environment
 from pura.usecases.keys import open_identity, trusted_roots
-
-if TYPE_CHECKING:
-    from pura.caselog.verify import LogCheck
 
 MAX_CERTIFICATE: Final = 1 << 20
 _WORKER: Final = Lock()
@@ -108,11 +113,9 @@ def deposit_head(
     Raises:
         CaseLogError: There is no log, or the folder cannot be written.
     """
-    with open_log(environment, read_only=True) as log:
-        try:
-            made = lay_down(log, folder, mail=mail)
-        except OSError as error:
-            raise CaseLogError("file.write", name=folder.name, why=error.errno or 0) from None
+    refusals = os_error_as(CaseLogError, "file.write", name=folder.name)
+    with open_log(environment, read_only=True) as log, refusals:
+        made = lay_down(log, folder, mail=mail)
     if always:
         kept = {"folder": str(folder.absolute()), "mail": mail}
         write_or_refuse(
@@ -581,19 +584,14 @@ def open_audits(
         CaseLogError: A record was erased or altered, or the passphrase is wrong.
         RecordError: It was written by another version.
     """
-    words = None if passphrase is None else passphrase.copy()
-    try:
-        with open_log(environment) as log:
-            actor = acting(log, auditor)
-            audits = []
-            for item in items:
-                checkpoint()
-                audits.append(load_audit(log, item, passphrase=words, actor=actor))
-            return tuple(audits)
-    finally:
-        if words is not None and passphrase is not None:
-            words[:] = bytes(len(words))
-            passphrase.wipe()
+    lent = nullcontext() if passphrase is None else passphrase.used()
+    with lent as words, open_log(environment) as log:
+        actor = acting(log, auditor)
+        audits = []
+        for item in items:
+            checkpoint()
+            audits.append(load_audit(log, item, passphrase=words, actor=actor))
+        return tuple(audits)
 
 
 def check_log(
@@ -623,8 +621,6 @@ def check_log(
         CaseLogError: There is none, or the head cannot be read.
         Cancelled: The checkpoint said so.
     """
-    from pura.caselog.verify import parse_head, record_check, verify_log
-
     roots = trusted_roots(trust, CaseLogError)
     own = log is None
     checked = open_log(environment, read_only=True) if log is None else CaseLog(log, read_only=True)
@@ -660,8 +656,6 @@ def sign_head_of_log(
         CaseLogError: There is no log, or it cannot be written.
         SigningError: The certificate cannot be used.
     """
-    from pura.caselog.verify import sign_head
-
     identity = open_identity(certificate, passphrase, CaseLogError)
     with open_log(environment) as log:
         head = log.head()

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from pura.base.catalogue import Value, catalogue
 from pura.base.errors import InputError, PuraError
@@ -46,6 +45,7 @@ from pura.model.device import free_memory, gigabytes, instructions, memory_need
 from pura.model.store import known_models
 from pura.register.store import Register
 from pura.scheme import (
+    F64,
     Gate,
     Payload,
     Profile,
@@ -165,7 +165,7 @@ def _same(what: str, got: Any, expected: Any) -> None:
         )
 
 
-def _distribution(logits: list[float], profile: Profile) -> npt.NDArray[np.float64]:
+def _distribution(logits: list[float], profile: Profile) -> F64:
     from pura.model.reading import distribution
 
     return distribution(

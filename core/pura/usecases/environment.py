@@ -18,7 +18,8 @@ from pura.base.paths import Paths
 from pura.keys import KeyEntry, KeyFolder, KeyRef, KeyStore, SessionKeys
 from pura.keys.entries import no_such_key
 from pura.keys.epochs import epoch_key, is_epoch
-from pura.model.store import ModelCache
+from pura.model import libraries
+from pura.model.store import ModelCache, ModelStore
 from pura.scheme import Profile, SecretKey
 from pura.scheme.profile import ProfileFolder
 from pura.verdict.power import PowerFolder
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from pura.model.device import Device
     from pura.model.folder import InstalledModel
     from pura.model.load import BareModel, LanguageModel
-    from pura.model.store import ModelStore
 
 OpenKey = tuple[SecretKey, str | None]
 """A key and its name, as an audit takes them."""
@@ -80,11 +80,7 @@ class Environment:
     @property
     def models(self) -> ModelStore:
         """The installed models."""
-        from pura.model import libraries
-
         libraries.prepare()
-        from pura.model.store import ModelStore
-
         return ModelStore(self.paths.models)
 
     def stored_key(self, name: str) -> KeyRef:
@@ -165,8 +161,6 @@ class Environment:
         Raises:
             DeviceError: The device that was asked for is not there.
         """
-        from pura.model import libraries
-
         libraries.prepare()
         from pura.model.device import choose_device
 

@@ -15,7 +15,7 @@ from pura.base.numerals import visible
 from pura.base.progress import Checkpoint, Progress, Stage, never_cancelled, no_progress
 from pura.keys import KeyRef, Secret
 from pura.measure import DOCUMENTS, LEARNT, PASSAGES, TEXTS, TOKENS
-from pura.scheme import Payload, Profile
+from pura.scheme import Payload, Profile, encode, schedule
 from pura.usecases.environment import Environment
 from pura.usecases.keys import open_identity, trusted_roots
 from pura.verdict.policy import Policy, load_policy
@@ -412,7 +412,6 @@ def decompose_text(
     from pura.measure.evaluate import evaluate
     from pura.measure.power import read_as
     from pura.model.tokenise import tokenise
-    from pura.scheme import encode, schedule
 
     code = encode(payload, profile)
     reader = environment.model(model, profile=profile)

@@ -48,7 +48,6 @@ def create_profile(
     environment: Environment,
     *,
     name: str | None = None,
-    store: bool = True,
     output: Path | None = None,
     bits: int = 36,
     model: str | None = None,
@@ -64,7 +63,6 @@ def create_profile(
     Args:
         environment: Whose models and profiles.
         name: Of the profile, and of its file where it is stored; None leaves it without.
-        store: Whether it is stored among the user's profiles.
         output: A file that it is also written to.
         bits: Payload bits.
         model: Whose tokenizer it is for; None takes the only one that is installed.
@@ -97,9 +95,14 @@ def create_profile(
     if limits:
         stated = {one.name: one.limits for one in profile.fields}
         profile = profile.with_limits(stated | dict(limits))
-    stored = None
-    if name is not None and store:
-        stored = environment.profiles.save(name, profile)
+    return _made(environment, profile, name, output)
+
+
+def _made(
+    environment: Environment, profile: Profile, name: str | None, output: Path | None
+) -> ProfileDone:
+    """Store a profile that has a name, and write it where a file is named."""
+    stored = None if name is None else environment.profiles.save(name, profile)
     if output is not None:
         write_or_refuse(output, profile.to_json().encode(), ProfileError)
     return ProfileDone(profile=profile, name=stored)
@@ -174,10 +177,7 @@ def create_foreign(
         name=name,
         foreign=FOREIGN[read.scheme](sealed=sealed, **values),
     )
-    stored = None if name is None else environment.profiles.save(name, profile)
-    if output is not None:
-        write_or_refuse(output, profile.to_json().encode(), ProfileError)
-    return ProfileDone(profile=profile, name=stored)
+    return _made(environment, profile, name, output)
 
 
 def read_foreign(path: Path, width: int | None = None) -> ForeignSettings:

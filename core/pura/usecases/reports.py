@@ -25,7 +25,7 @@ from pura.documents.reading import read_bytes_of
 from pura.keys import Secret
 from pura.record.audit import Audit
 from pura.report import typesetter
-from pura.report.annexes import table_files
+from pura.report.annexes import lock_pdf, table_files
 from pura.report.blocks import html_page, page_count, typeset
 from pura.report.build import RECORD, Report
 from pura.report.build import build_report as make_report
@@ -351,8 +351,6 @@ def refuse_replacing(
 def _annex(pdf: bytes, passphrase: Secret | None) -> bytes:
     if passphrase is None:
         return pdf
-    from pura.report.annexes import lock_pdf
-
     words = passphrase.copy()
     try:
         return lock_pdf(pdf, words)

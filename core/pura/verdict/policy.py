@@ -29,7 +29,7 @@ from pura.base.decoder import (
     text,
     whole,
 )
-from pura.base.errors import PolicyError, naming, unusable
+from pura.base.errors import PolicyError, naming, os_error_as, unusable
 from pura.base.files import read_start, write_atomic
 from pura.base.json_text import read_json
 from pura.base.paths import resource
@@ -218,10 +218,8 @@ class Policy:
         Raises:
             PolicyError: The file cannot be text.
         """
-        try:
+        with os_error_as(PolicyError, "file.write", name=path.name):
             write_atomic(path, self.to_json().encode())
-        except OSError as error:
-            raise PolicyError("file.write", name=path.name, why=error.errno or 0) from None
 
 
 def _refusal(name: str, problem: Phrase) -> PolicyError:

@@ -12,21 +12,17 @@ import numpy as np
 import numpy.typing as npt
 
 from pura.extract.local import local_evidence
-from pura.measure.attacks.base import I64, Attacked, count_of, result
+from pura.measure.attacks.base import Attacked, count_of, result
 from pura.measure.evaluate import TextReading
-from pura.scheme import Profile, Schedule, SecretKey, schedule
+from pura.scheme import F64, I64, U8, Profile, Schedule, SecretKey, schedule
 from pura.scheme.keys import LABEL_INDEX, LABEL_SEED, unit_interval
 from pura.scheme.schedule import context_bytes
-
-F64 = npt.NDArray[np.float64]
 
 ROUNDS = 5
 """Passes of the model for cheap scoring; edits of one round stand more than ``W`` apart."""
 
 
-def aligned_evidence(
-    reading: TextReading, key: SecretKey, profile: Profile, codeword: npt.NDArray[np.uint8]
-) -> F64:
+def aligned_evidence(reading: TextReading, key: SecretKey, profile: Profile, codeword: U8) -> F64:
     """Return what each token says for the codeword, ``Σ_j (2c-1) Λ^(j)`` in nats; float64 [L]."""
     steps = schedule(reading.ids, reading.entropy_bits, key, profile)
     out = np.zeros(reading.ids.size)
@@ -34,9 +30,7 @@ def aligned_evidence(
     return out
 
 
-def _aligned(
-    steps: Schedule, lo: F64, hi: F64, profile: Profile, codeword: npt.NDArray[np.uint8]
-) -> F64:
+def _aligned(steps: Schedule, lo: F64, hi: F64, profile: Profile, codeword: U8) -> F64:
     llr = local_evidence(steps, lo, hi, profile).llr_nats
     place = (steps.index[:, None] + np.arange(3)) % codeword.size
     return np.asarray(np.nansum(llr * (2.0 * codeword[place] - 1), axis=1))
@@ -49,7 +43,7 @@ def oracle(
     width: int,
     key: SecretKey,
     profile: Profile,
-    codeword: npt.NDArray[np.uint8],
+    codeword: U8,
     propose: Callable[[I64], npt.NDArray[np.floating]],
     exact: bool = False,
 ) -> Attacked:
@@ -100,7 +94,7 @@ def _exact(
     width: int,
     key: SecretKey,
     profile: Profile,
-    codeword: npt.NDArray[np.uint8],
+    codeword: U8,
     propose: Callable[[I64], npt.NDArray[np.floating]],
 ) -> tuple[F64, I64]:
     logits = propose(ids)
@@ -127,7 +121,7 @@ def _cheap(
     width: int,
     key: SecretKey,
     profile: Profile,
-    codeword: npt.NDArray[np.uint8],
+    codeword: U8,
     propose: Callable[[I64], npt.NDArray[np.floating]],
 ) -> tuple[F64, I64]:
     """Score all places at once: entropies, and the intervals behind a place, stay as they are."""

@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from pura.base.progress import Checkpoint, never_cancelled
-from pura.measure.attacks.base import F64, TextWriter, Tools, damage
+from pura.measure.attacks.base import TextWriter, Tools, damage
 from pura.measure.attacks.rewrite import ModelWriter, request
 from pura.measure.evaluate import TextReading, decide
 from pura.model.tokenise import tokenise
-from pura.scheme import Payload, Profile, SecretKey, schedule
+from pura.scheme import F64, Payload, Profile, SecretKey, schedule
 from pura.scheme.keys import KEY_BYTES
 
 if TYPE_CHECKING:

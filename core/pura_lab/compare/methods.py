@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from pura.embed.generate import Feed, end_ids, prompt_ids
 from pura.measure.corpora import STUDY
-from pura.scheme import SecretKey
-from pura_lab.rivals.base import I64, Rival, draw
+from pura.scheme import F64, I64, SecretKey
+from pura_lab.rivals.base import Rival, draw
 from pura_lab.rivals.binomial import HORIZONS, Binomial, BinomialTournament
 from pura_lab.rivals.greens import BiMark, Kgw, Mpac, RsBh, StealthInk, Unigram, segment_table
 from pura_lab.rivals.gumbel import Ctwl, CycleShift, Exp, GumbelMax, Its, Proxy
@@ -139,8 +139,6 @@ ZERO_BIT: Final[dict[str, Callable[..., Rival]]] = {
 }
 """Without a message: for what is printed as a p-value."""
 
-
-F64 = npt.NDArray[np.float64]
 
 _STRIDE = 7  # through the prompts, so that a few texts are of all kinds
 

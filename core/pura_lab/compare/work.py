@@ -21,9 +21,9 @@ from pura.extract.local import local_evidence
 from pura.measure.attacks.base import Tools
 from pura.measure.attacks.table import attack_ids, named_strength
 from pura.measure.cache import Cache
-from pura.measure.corpora import Cell
+from pura.measure.corpora import Cell, corpus
 from pura.measure.evaluate import TextReading, decide, wilson
-from pura.scheme import Payload, Profile, SecretKey, ranks, schedule
+from pura.scheme import F64, I64, Payload, Profile, SecretKey, ranks, schedule
 from pura.scheme.keys import KEY_BYTES
 from pura_lab.compare.methods import METHODS, ZERO_BIT, Bench, Method, Source
 from pura_lab.rivals.base import ERASED, Rival, RivalRow
@@ -31,9 +31,6 @@ from pura_lab.rivals.base import ERASED, Rival, RivalRow
 if TYPE_CHECKING:
     from pura.model.load import LanguageModel
 
-
-F64 = npt.NDArray[np.float64]
-I64 = npt.NDArray[np.int64]
 
 CLEAN: Final = "none"
 CHUNK: Final = 8  # texts of a piece of work
@@ -570,8 +567,6 @@ def _with_bits(
 
 def unmarked_texts(tokenise: Tokenise) -> dict[str, I64]:
     """Return texts that no key wrote: prose, a loop, a template with slots, code."""
-    from pura.measure.corpora import corpus
-
     template = "".join(
         f"Dear customer, your invoice no. {4000 + 7 * i} of {i + 1} March is due.\n"
         for i in range(12)

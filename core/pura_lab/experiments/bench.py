@@ -10,29 +10,23 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from pura.base.errors import InputError
 from pura.base.json_text import canonical
 from pura.base.progress import Checkpoint, never_cancelled
-from pura.embed.generate import opening_ids, prompt_ids
+from pura.embed.generate import generate_batch, opening_ids, prompt_ids
 from pura.measure.attacks.base import Attacked, Tools
 from pura.measure.attacks.rewrite import model_tools
 from pura.measure.attacks.table import ATTACKS, attack_foreign, attack_many
 from pura.measure.cache import Cache
 from pura.measure.corpora import DOMAINS, corpus, prompts_of, sentences_of
 from pura.measure.evaluate import TextReading, joined, wilson
+from pura.model.evidence import divergence_bits, read
 from pura.model.tokenise import decode, tokenise
-from pura.scheme import Payload, Profile, SecretKey
+from pura.scheme import F64, I64, Payload, Profile, SecretKey
 from pura_lab.afterwards import FixedPhaseKey
 from pura_lab.compare.methods import METHODS, ModelSource, bench_of
-from pura_lab.proxy import (
-    divergence_bits,
-    drop_layers,
-    finetune,
-    perturb_weights,
-    quantise_weights,
-)
+from pura_lab.proxy import drop_layers, finetune, perturb_weights, quantise_weights
 
 if TYPE_CHECKING:
     from pura.model.load import LanguageModel
@@ -154,8 +148,6 @@ def summarise(experiment: Experiment, cell: Cell, rows: Sequence[Row]) -> CellRe
     return CellResult(cell=cell, texts=len(rows), numbers=numbers, rows=rows)
 
 
-I64 = npt.NDArray[np.int64]
-
 PLAIN: Final = ("plain", "plain-again")
 """Two independent samples without a mark."""
 OURS: Final = ("pura", "pura-keys")
@@ -216,8 +208,6 @@ def write_texts(
             last = np.array([scheme.embed(row, law) for row, law in zip(rows, laws, strict=True)])
         texts = [np.array(row.tokens, dtype=np.int64) for row in rows]
         return list(zip(texts, starts, strict=True))
-    from pura.embed.generate import generate_batch
-
     marked = mark in OURS
     keys = [SecretKey(digest("key", n if mark == "pura-keys" else 0)) for n in numbers]
     made = generate_batch(
@@ -234,8 +224,6 @@ def write_texts(
     )
     return [(m.ids, start) for m, start in zip(made, starts, strict=True)]
 
-
-F64 = npt.NDArray[np.float64]
 
 BATCH: Final = 8
 """Texts in a file."""
@@ -415,8 +403,6 @@ class ExperimentBench:
         )
 
     def _write(self, domain: str, tokens: int, firsts: Sequence[int]) -> None:
-        from pura.embed.generate import generate_batch
-
         prompts = [prompt for first in firsts for prompt in _chosen(domain, first)]
         made = generate_batch(
             self.model,
@@ -554,8 +540,6 @@ class ExperimentBench:
         return float(self._cache.get(name)["bits"][0].mean())
 
     def _read(self, model: LanguageModel, ids: I64, prompt: list[int] | None) -> TextReading:
-        from pura.model.evidence import read
-
         seen = read(model, ids, keys=[self.order], profile=self.plain, prompt_ids=prompt)
         return TextReading.of(seen)
 

@@ -13,7 +13,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from pura.decode import paper
 from pura.decode.paper import repair_parities, sum_llrs
@@ -31,14 +30,13 @@ from pura.measure.decomposition import (
     survived,
 )
 from pura.measure.evaluate import decide, evaluate, joined
-from pura.scheme import Payload, Profile, default_blocks, encode, schedule
+from pura.scheme import F64, I64, U8, Payload, Profile, default_blocks, encode, schedule
 from pura.scheme.gray import label_bits, sector_of
 from pura_lab.afterwards import FixedPhaseKey, binary_sector, lay_mark
 from pura_lab.attacks.oracle import oracle
 from pura_lab.experiments.bench import Cell, ExperimentBench, PlainText, Row
 
-Bits = npt.NDArray[np.uint8]
-F64 = npt.NDArray[np.float64]
+Bits = U8
 
 _DATA: Final = 4
 _SYMBOL: Final = 3
@@ -73,7 +71,7 @@ def _symbols(bits: Bits) -> list[list[int]]:
     return [[int(s) for s in row] for row in grid]
 
 
-def _bits(symbols: npt.NDArray[np.int64]) -> Bits:
+def _bits(symbols: I64) -> Bits:
     return np.asarray((symbols[..., None] >> np.array([2, 1, 0])) & 1, dtype=np.uint8).ravel()
 
 

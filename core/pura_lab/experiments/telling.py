@@ -15,7 +15,7 @@ from pura.measure.attacks.base import log_likelihoods
 from pura.measure.attacks.rewrite import model_tools
 from pura.measure.corpora import corpus
 from pura.measure.evaluate import wilson
-from pura.scheme import Payload, Profile, SecretKey
+from pura.scheme import F64, I64, Payload, Profile, SecretKey
 from pura.scheme.keys import KEY_BYTES
 from pura_lab.compare.methods import METHODS
 from pura_lab.compare.methods import Bench as Schemes
@@ -24,9 +24,6 @@ from pura_lab.experiments.bench import Cell, ExperimentBench, Number, Row
 if TYPE_CHECKING:
     from pura.model.load import LanguageModel
 
-
-F64 = npt.NDArray[np.float64]
-I64 = npt.NDArray[np.int64]
 
 KEYS: Final = 1000
 """Keys of what counts as one text of the experiment."""

@@ -11,12 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from pura.extract.foreign import first_contexts
-from pura.scheme import Payload, SecretKey
+from pura.scheme import F64, I64, Payload, SecretKey
 from pura.scheme.keys import KEY_BYTES
 from pura.scheme.schedule import context_bytes
 
-F64 = npt.NDArray[np.float64]
-I64 = npt.NDArray[np.int64]
 U64 = npt.NDArray[np.uint64]
 
 _LABEL: Final = b"pura-rivals"

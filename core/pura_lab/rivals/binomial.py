@@ -26,11 +26,9 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from pura.scheme import Payload
+from pura.scheme import F64, I64, U8, Payload
 from pura_lab.rivals.base import (
     ERASED,
-    F64,
-    I64,
     U64,
     Decoded,
     Observed,
@@ -44,7 +42,6 @@ from pura_lab.rivals.base import (
 )
 
 F32 = npt.NDArray[np.float32]
-U8 = npt.NDArray[np.uint8]
 
 WIDEST: Final = 64
 """Bits of a message, one a bit of a keyed word."""

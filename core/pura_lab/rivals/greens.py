@@ -43,13 +43,11 @@ import numpy as np
 import numpy.typing as npt
 
 from pura.decode import bets
-from pura.scheme import SecretKey
+from pura.scheme import F64, I64, SecretKey
 from pura.scheme.keys import KEY_BYTES
 from pura_lab.rivals.base import (
     ERASED,
-    F64,
     I8,
-    I64,
     Decoded,
     Observed,
     Reweighting,

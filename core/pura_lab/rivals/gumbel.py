@@ -34,13 +34,11 @@ import numpy.typing as npt
 
 from pura.decode import bets
 from pura.embed.engine import inverse_transform
-from pura.scheme import Payload, SecretKey
+from pura.scheme import F64, I64, Payload, SecretKey
 from pura.scheme.keys import KEY_BYTES, ranks
 from pura_lab.rivals.base import (
     ERASED,
-    F64,
     I8,
-    I64,
     U64,
     Decoded,
     Observed,
@@ -137,7 +135,7 @@ class Ctwl(Rival):
     def _order(self, seeds: U64, messages: I64) -> I64:
         return below(words(seeds[:, None], (1 << 41) + messages), self.orders)
 
-    def _likely(self, law: F64) -> tuple[I64, npt.NDArray[np.float64]]:
+    def _likely(self, law: F64) -> tuple[I64, F64]:
         kept = min(self.kept, law.size)
         top = np.argpartition(-law, kept - 1)[:kept]
         return top, law[top] / law[top].sum()

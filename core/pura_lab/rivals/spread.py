@@ -26,10 +26,9 @@ from math import gcd
 
 import numpy as np
 
+from pura.scheme import F64, I64
 from pura_lab.rivals.base import (
     ERASED,
-    F64,
-    I64,
     U64,
     Decoded,
     Observed,

@@ -24,10 +24,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pura.decode import bets
-from pura.scheme import Payload, SecretKey
+from pura.scheme import F64, I64, U8, Payload, SecretKey
 from pura_lab.rivals.base import (
-    F64,
-    I64,
     Decoded,
     Observed,
     Reweighting,
@@ -47,8 +45,6 @@ from pura_lab.rivals.base import (
     words,
 )
 from pura_lab.rivals.gumbel import arg_gumbel
-
-U8 = npt.NDArray[np.uint8]
 
 DEPTH: Final = 30
 

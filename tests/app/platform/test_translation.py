@@ -31,7 +31,7 @@ from pura.base.paths import resource
 from pura.words.sentences import forbidden
 from pura_audit.jobs.queue import JobQueue, Progress
 from pura_audit.platform import i18n
-from pura_audit.session.queue_model import ItemState
+from pura_audit.session.queue_model import ItemState, case_words
 
 SOURCES = sorted(Path(pura_audit.__file__).parent.rglob("*.py"))
 # Not texts: a name, and a key that is called the same in every language.
@@ -424,7 +424,6 @@ def test_an_error_is_shown_in_the_language_of_the_window(start, qtbot, engine, t
 
 def test_the_case_for_all_the_rest_has_a_german_name(app):
     from pura.caselog.cases import UNFILED
-    from pura_audit.session.queue_model import case_words
 
     i18n.set_language("de")
     assert case_words(UNFILED) == "Nicht zugeordnet"

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLabel
+from tests.core.report.test_statement import ANSWER, CONTENT
 
-from pura.report.statement import SCHEMA, StatementKey
+from pura.report.statement import StatementKey
 from pura_audit.workbench import opening
 from pura_audit.workbench.opening import texts_of
 
@@ -23,28 +24,11 @@ def key(tmp_path) -> StatementKey:
 
 @pytest.fixture
 def answer(tmp_path, key) -> Path:
-    told = {
-        "verdict": "mark",
-        "headline": "A mark was found",
-        "strength": "very strong",
-        "supports": "mark",
-        "meaning": "The text or part of it carries the mark of this system.",
-        "sha256": hashlib.sha256(TEXT.encode()).hexdigest(),
-        "created": "2026-11-23T12:00:00Z",
-        "policy": {"name": "house", "version": 1, "sha256": "ab" * 32},
-        "marks": [{"places": [{"start": 0, "end": 44}], "fields": {"user": "17"}}],
-        "manifests": [],
-        "layers": "",
-    }
-    check = {"id": "x", "status": "done", "answer": told}
-    signed = {
-        "schema": SCHEMA,
-        "detector": "House",
-        "version": "0.4.0",
-        "role": "trusted",
-        "language": "en",
-        "check": check,
-    }
+    own = {"sha256": hashlib.sha256(TEXT.encode()).hexdigest(), "manifests": [], "layers": ""}
+    marks = [{"places": [{"start": 0, "end": 44}], "fields": {"user": "17"}}]
+    told = ANSWER | own | {"marks": marks}
+    check = CONTENT["check"] | {"answer": told}
+    signed = CONTENT | {"check": check}
     path = tmp_path / "answer.json"
     path.write_text(json.dumps(check | {"answer": told | {"statement": key.sign(signed)}}))
     return path

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QApplication, QDialog, QLineEdit, QRadioButton
+from PySide6.QtWidgets import QApplication, QDialog, QLineEdit, QRadioButton, QWidget
 
 from pura.keys import KeyFile, KeyStore, Place, Secret, State, passphrase_bytes, write_key_file
 from pura.keys.sealed import Cost
@@ -15,7 +15,7 @@ from pura.model.device import Device
 from pura.scheme import Profile, SecretKey
 from pura.usecases.keys import create_key, export_key, note_key
 from pura_audit import application
-from pura_audit.session.choices import AuditEngine, Inventory
+from pura_audit.session.choices import AuditEngine, Inventory, KeyChoice
 from pura_audit.stores.key_forms import KeyAct, KeyForm, PassphraseDialog, strength_words
 from pura_audit.stores.keys import KeysDialog, state_words
 from pura_audit.workbench import opening
@@ -282,8 +282,6 @@ def test_several_keys_are_ticked_in_the_menu(bench, keys, qtbot):
 
 @pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
 def test_ticking_keeps_the_list_open(app, qtbot):
-    from PySide6.QtWidgets import QWidget
-
     from pura_audit.widgets.chips import ChoiceMenu
 
     owner = QWidget()
@@ -305,8 +303,6 @@ def test_ticking_keeps_the_list_open(app, qtbot):
 
 
 def test_all_ticked_keys_go_into_one_request_each_once(window, engine, qtbot):
-    from pura_audit.session.choices import KeyChoice
-
     first = window.session.chosen.key
     other = KeyChoice(label="Other", fingerprint="f" * 16)
     again = KeyChoice(label="Same under another name", fingerprint=first.fingerprint, session=True)

@@ -10,6 +10,7 @@ from PySide6.QtCore import QEvent
 from PySide6.QtGui import QFocusEvent
 from PySide6.QtWidgets import QApplication, QLineEdit
 from shiboken6 import isValid
+from tests.core.verdict.test_power import data_of, entry
 
 from pura.base.errors import ModelError, ProfileError, PuraError
 from pura.measure.corpora import STUDY
@@ -203,21 +204,12 @@ def result(texts: int, found: int) -> ProxyFitness:
 
 
 def measured_table(found: int) -> PowerFile:
-    entry = {
-        "code": "tbcc",
-        "payload_bits": 36,
-        "threshold": 6.0,
-        "prompt": False,
-        "sampling": {"temperature": 0.7, "top_k": 0, "top_p": 0.95},
-        "entropy_thresholds_bits": [1.0, 3.0, 5.0],
-        "usable": [20, 1200],
-        "found": [10, found],
-        "texts": [64, 64],
-    }
+    cold = {"temperature": 0.7, "top_k": 0, "top_p": 0.95}
+    counts = {"usable": [20, 1200], "found": [10, found], "texts": [64, 64]}
+    one = entry(threshold=6.0, sampling=cold, **counts)
     conditions = {"name": "internal", "date": "2026-11-22", "texts": 64, "models": ["a" * 16]}
-    table = {"schema": "pura-power/1", "level": 0.95, "conditions": conditions}
-    more = [entry | {"text_usable": 1400}, entry | {"edit": "substitute:0.1", "found": [0, 1]}]
-    return seal(table | {"entries": [entry, *more]})
+    more = [one | {"text_usable": 1400}, one | {"edit": "substitute:0.1", "found": [0, 1]}]
+    return seal(data_of(one, *more, conditions=conditions))
 
 
 def test_power_is_asked_for_as_the_form_says(models, qtbot, monkeypatch):

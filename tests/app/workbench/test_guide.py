@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QUrl
-from PySide6.QtGui import QFont, QTextCharFormat, QTextDocument
+from PySide6.QtGui import QFont, QImage, QTextCharFormat, QTextDocument
 
 from pura.base.paths import resource
 from pura_audit.theme import fonts
@@ -101,8 +101,6 @@ def test_no_link_leads_out_of_the_folder(qtbot, link):
 
 
 def test_pictures_are_no_wider_than_the_page(qtbot, tmp_path):
-    from PySide6.QtGui import QImage
-
     QImage(1600, 900, QImage.Format.Format_RGB32).save(str(tmp_path / "wide.png"))
     (tmp_path / "page.md").write_text("# Title\n\n![A picture](wide.png)\n", encoding="utf-8")
     pages = Pages(tmp_path)

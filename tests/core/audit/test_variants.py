@@ -14,7 +14,7 @@ from pura.audit.options import AuditText, Options
 from pura.audit.variants import FOUND, IDS, RESTORED, check_ids, spans_of_ids, variants_of
 from pura.base.errors import InputError
 from pura.documents import from_text
-from pura.model.tokenise import nats_of
+from pura.model.tokenise import nats_of, tokenise
 from pura.record import json_io
 from pura.record.audit import Audit
 from pura.verdict.policy import Policy
@@ -43,8 +43,6 @@ def test_ids_that_are_none_are_refused(builtin_model, ids):
 @pytest.mark.model
 @pytest.mark.parametrize("text", ["Plain words here.", " naïve 日本語 👩🏽‍🚀 end", "a\n\n  b\tc"])
 def test_saved_ids_know_their_characters(builtin_model, text):
-    from pura.model.tokenise import tokenise
-
     tokens = tokenise(builtin_model.tokenizer, text)
     ids, words = check_ids(builtin_model, tokens.ids.tolist())
     assert words == text

@@ -45,7 +45,10 @@ TABLES = {
 # Volumes that phrases are of beside that of the errors.
 ELSEWHERE = ("command", "report-check", "duties")
 # What takes a key beside the errors themselves, and what a key can stand in on the way there.
-TAKE_KEYS = {"_as_model_error", "_bad_line", "cls", "error", "fault", "find_key", "over", "phrase"}
+TAKE_KEYS = {
+    *("_as_model_error", "_bad_line", "cls", "error", "fault", "find_key", "os_error_as", "over"),
+    "phrase",
+}
 WITHIN = (ast.IfExp, ast.Tuple, ast.Dict, ast.keyword, ast.Subscript)
 # Codes with several ways out: what a program does about them is the same. None is added lightly.
 KINDS_OF_REFUSAL = {
@@ -179,6 +182,10 @@ def classes():
 
 def error_calls():
     for path, node in calls():
+        if name_of(node) == "os_error_as":  # makes the error, and gives it the reason
+            why = ast.keyword("why", ast.Constant(0))
+            made = ast.Call(node.args[0], node.args[1:], [*node.keywords, why])
+            yield path, ast.copy_location(made, node)
         plain = isinstance(node.func, ast.Name) and node.func.id == "error"
         if plain or name_of(node) in classes() | {"over", "phrase"}:
             yield path, node

@@ -16,7 +16,7 @@ from tests.core.documents.test_hostile_corpus import archived
 
 from pura.base.errors import InputError
 from pura.batch.inputs import STREAMS, Columns, Inputs, Refusal, Text, chunks, files
-from pura.documents import ReadOptions, read_document
+from pura.documents import ReadOptions, from_text, read_document
 from pura.documents.folders import WalkOptions
 
 
@@ -97,8 +97,6 @@ def test_json_lines_and_tables_give_a_text_a_row(tmp_path):
 
 
 def read_code(text: str) -> str:
-    from pura.documents import from_text
-
     with pytest.raises(InputError) as caught:
         from_text(text)
     return caught.value.code

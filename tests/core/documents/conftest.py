@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -31,3 +34,11 @@ def _read_here(_child: None, request: bytes, **_limits: Any) -> ChildResult:
         reader = child._load(form)
     answer = child._answer(reader, data, ReadOptions(**asked["options"]), form)
     return ChildResult(status=0, answer=json.dumps(answer).encode(), late=False)
+
+
+def child_that(does: str) -> Callable[[str], subprocess.Popen[bytes]]:
+    """Return what starts this code in the place of a child of ours."""
+    pipe, command = subprocess.PIPE, [sys.executable, "-c", does]
+    return lambda _module: subprocess.Popen(
+        command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, bufsize=0
+    )

@@ -8,7 +8,6 @@ import os
 import random
 import signal
 import struct
-import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -21,6 +20,7 @@ import numpy.typing as npt
 import pikepdf
 import pytest
 import typst
+from tests.core.documents.conftest import child_that
 
 from pura.base.errors import Cancelled, InputError
 from pura.documents import formats, pages, read_data
@@ -295,16 +295,7 @@ def test_a_bad_child_is_one_clear_error(
     says = "import os, signal, sys, time\ndef say(data): sys.stdout.buffer.write(data); "
     says += f"sys.stdout.buffer.flush()\n{code}"
 
-    def start(_module: str) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(
-            [sys.executable, "-c", says],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            bufsize=0,
-        )
-
-    monkeypatch.setattr(pages, "start_child", start)
+    monkeypatch.setattr(pages, "start_child", child_that(says))
     if "sleep(60)" in code:
         monkeypatch.setattr(formats, "CHILD_WALL_SECONDS", 0.5)
     with closing(held_of(b"%PDF-1.7")) as held, pytest.raises(InputError) as caught:

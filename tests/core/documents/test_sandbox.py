@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.core.documents.conftest import child_that
 from tests.core.programs import ended, python, run
 
 from pura.base import process
@@ -172,16 +173,7 @@ def test_the_child_knows_no_torch_and_no_secrets() -> None:
 def test_a_bad_child_is_one_clear_error(
     code: str, expected: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def start(_module: str) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(
-            [sys.executable, "-c", code],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            bufsize=0,
-        )
-
-    monkeypatch.setattr(manifests, "start_child", start)
+    monkeypatch.setattr(manifests, "start_child", child_that(code))
     monkeypatch.setattr(formats, "MAX_ANSWER_BYTES", 1 << 20)
     if "sleep" in code:
         monkeypatch.setattr(formats, "CHILD_WALL_SECONDS", 0.5)

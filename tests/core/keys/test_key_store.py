@@ -13,7 +13,7 @@ from tests.core.programs import for_owner_alone, python
 
 from pura.base.errors import KeyFormatError, KeyStoreError, PuraError
 from pura.cli.terminal import read_passphrase
-from pura.keys import KeyFolder, KeyRole, KeyStore, Place, State, passphrase_bytes, words
+from pura.keys import KeyFolder, KeyRole, KeyStore, Place, State, backends, passphrase_bytes, words
 from pura.keys.backends import MAX_ENTRY, Keyring, classify
 from pura.scheme import SecretKey
 
@@ -454,8 +454,6 @@ def test_the_environment_cannot_swap_in_a_backend(tmp_path, way):
 
 def test_the_environment_cannot_bend_the_backend(monkeypatch):
     from keyring.backend import KeyringBackend
-
-    from pura.keys import backends
 
     class Ring(KeyringBackend):
         priority = 5

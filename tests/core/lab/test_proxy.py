@@ -7,9 +7,9 @@ import pytest
 
 from pura.base.errors import ModelError
 from pura.model import libraries
-from pura.model.evidence import read
+from pura.model.evidence import divergence_bits, read
 from pura.scheme import Profile, SecretKey
-from pura_lab.proxy import divergence_bits, drop_layers, finetune, perturb_weights, quantise_weights
+from pura_lab.proxy import drop_layers, finetune, perturb_weights, quantise_weights
 
 VOCABULARY = 101
 

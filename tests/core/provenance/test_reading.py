@@ -13,7 +13,7 @@ import c2pa_text
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.core.programs import python
+from tests.core.programs import ended, python
 
 from pura.documents import ReadOptions, characters, from_text, manifests, read_document
 from pura.documents.formats import FORMATS
@@ -334,8 +334,6 @@ print("text/x-python" in said)
 def test_failures_are_reported_to_nobody_whatever_the_shell_says(tmp_path: Path) -> None:
     """The library can tell a server of each failure; the canary is that it never does for us."""
     import os
-
-    from tests.core.programs import ended
 
     settings = tmp_path / "on"
     environment = {

@@ -92,17 +92,6 @@ def test_a_run_says_what_began_what_failed_and_what_was_found(alone, make_record
     assert caught.value.code == "case-log-closed"
 
 
-def test_four_eyes_are_two_persons(alone, make_record):
-    cases.save_audits(alone, TO, [make_record(1)])
-    _, [item] = cases.items_of(alone, "Thesis", [make_record(1).id[:32]])
-    review = partial(cases.review_finding, alone, item=item, recomputed="all of it")
-    with pytest.raises(CaseLogError, check=lambda e: e.code == "four-eyes"):
-        review(reviewer="Anna", agree=True)
-    review(reviewer="Béla", agree=False)
-    _, [item] = cases.items_of(alone, "Thesis")
-    assert (item.review.state, item.review.who) == ("disputed", "Béla")
-
-
 def test_audits_of_an_earlier_run_are_filed_by_their_names(alone, make_record):
     unfiled = cases.SaveTo(case=UNFILED, auditor="Anna")
     cases.save_audits(alone, unfiled, [make_record(1), make_record(2)])
@@ -136,18 +125,6 @@ def test_examined_filed_and_confirmed_are_three_people(alone, make_record, tmp_p
     with CaseLog(tmp_path / "other", create=True) as log:
         taken = import_case(log, path.read_bytes(), log.person("Dora"))
     assert [one.examiner for one in taken.items] == ["Anna"]
-
-
-def test_a_case_travels_and_no_file_is_replaced_unasked(alone, make_record, tmp_path):
-    cases.save_audits(alone, TO, [make_record(1)])
-    path = tmp_path / "thesis.puracase"
-    export = partial(cases.export_to_file, alone, case="Thesis", path=path, auditor="Anna")
-    assert export() == path.stat().st_size
-    with pytest.raises(CaseLogError, check=lambda e: e.code == "file-exists"):
-        export()
-    there = Environment(paths=user_paths(tmp_path / "there"))
-    case = cases.import_from_file(there, path=path, auditor="Béla")
-    assert (case.name, len(case.items)) == ("Thesis", 1)
 
 
 def test_heads_are_laid_down_by_themselves_and_show_an_older_copy(alone, make_record, tmp_path):

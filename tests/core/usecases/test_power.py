@@ -36,6 +36,7 @@ from pura.usecases.measurements import (
     remove_power,
     show_power,
     sign_power,
+    tables_of,
 )
 from pura.verdict.policy import Policy, load_policy
 from pura.verdict.power import seal, shipped_power, statement
@@ -228,8 +229,6 @@ def test_a_signature_is_checked_wherever_a_table_comes_in(
 
 
 def audit_tables(at: Environment, fingerprint: str) -> Any:
-    from pura.usecases.measurements import tables_of
-
     return tables_of(at, Policy(power_tables=(fingerprint,)))
 
 

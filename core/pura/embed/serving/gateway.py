@@ -27,7 +27,7 @@ from pura.embed.serving.manifests import ROUTES, Answer, SignedSend, Signing
 from pura.embed.serving.marker import PAYLOAD, PROFILE
 from pura.provenance.writing import fresh_manifest
 from pura.register.issue_log import IssueLog
-from pura.register.store import Issue
+from pura.register.rows import Issue
 from pura.scheme import Payload, Profile, pack
 
 VARIABLE: Final = "PURA_GATEWAY"

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from pura.base.errors import GenerationError, PuraError, SigningError
+from pura.base.errors import GenerationError, PuraError, SigningError, os_error_as
 from pura.base.files import make_private, read_bounded, write_atomic
 from pura.base.identity import MAX_FILE_BYTES, Identity, check_time, load_identity
 from pura.provenance.writing import DETACHED, WRAPPER, check_ready, sign_manifest
@@ -117,10 +117,8 @@ class Signing:
             timestamp=self.timestamp,
         )
         path = self.folder / f"{issue.manifest.rpartition(':')[2]}.c2pa"
-        try:
+        with os_error_as(SigningError, "file.write", name=path.name):
             write_atomic(path, made.store, private=True)
-        except OSError as error:
-            raise SigningError("file.write", name=path.name, why=error.errno or 0) from None
         return made.text
 
 

@@ -17,8 +17,7 @@ from typing import Final, Protocol
 import numpy as np
 import numpy.typing as npt
 
-I64 = npt.NDArray[np.int64]
-F64 = npt.NDArray[np.float64]
+from pura.scheme import F64, I64
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -16,10 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pura.base.errors import ModelError
-from pura.embed.generate import opening_ids
+from pura.embed.generate import generate, opening_ids
 from pura.measure.attacks.base import (
-    F64,
-    I64,
     MYTHES,
     Attacked,
     Paraphraser,
@@ -33,7 +31,7 @@ from pura.measure.attacks.base import (
     split_sentences,
 )
 from pura.model.tokenise import decode, tokenise, tokenizing
-from pura.scheme import Profile
+from pura.scheme import F64, I64, Profile
 
 if TYPE_CHECKING:
     from pura.model.load import LanguageModel
@@ -458,8 +456,6 @@ class ModelWriter:
 
     def __call__(self, system: str, user: str, *, seed: int, tokens: int) -> str:
         """Answer a request; at most ``tokens`` tokens."""
-        from pura.embed.generate import generate
-
         profile = Profile(
             payload_bits=36,
             code="tbcc",

@@ -15,7 +15,6 @@ from pura.base.catalogue import Phrase, phrase
 from pura.base.errors import PuraError
 from pura.measure.attacks import base, rewrite
 from pura.measure.attacks.base import (
-    I64,
     Attacked,
     Damage,
     Paraphraser,
@@ -24,6 +23,7 @@ from pura.measure.attacks.base import (
     damage,
     result,
 )
+from pura.scheme import I64
 
 T = TypeVar("T")
 

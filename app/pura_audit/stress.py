@@ -445,7 +445,7 @@ class StressDialog(WorkingDialog):
                 "and the wrong bits can be counted. Nothing of this enters a case or a report.",
             ),
         )
-        layout.insertWidget(0, ElidedLabel(title, "answer", middle=True))
+        layout.insertWidget(0, ElidedLabel(title, role="answer", middle=True))
         form = row_of()
         _add_named(form, translate("Stress", "Attack"), self.attack)
         _add_named(form, translate("Stress", "Strength"), self.strength)

@@ -57,7 +57,7 @@ class ReportSignDialog(WorkingDialog):
         self.sign_button = MainButton(words, self._ask_to, enter=False)
         none = translate("SignReport", "none chosen")
         self.report_name, self.certificate_name = (
-            ElidedLabel(none, "muted", middle=True) for _ in range(2)
+            ElidedLabel(none, role="muted", middle=True) for _ in range(2)
         )
         self.passphrase = self._line(translate("SignReport", "Passphrase of the certificate"))
         self.passphrase.setEchoMode(QLineEdit.EchoMode.Password)

@@ -42,6 +42,7 @@ from pura_audit.session.results import (
     KINDS,
     ROW_ROLE,
     Heading,
+    Index,
     ResultRow,
     ResultsModel,
     headers,
@@ -163,7 +164,7 @@ def filter_words(one: Filter) -> str:
 
 PAUSE_MS: Final = 200
 WIDTHS: Final = {
-    "name": 200,
+    "name": 300,
     "part": 64,
     "outcome": 158,
     "payload": 150,
@@ -186,15 +187,23 @@ LAST: Final = len(COLUMNS) - 1
 HELD: Final = 200  # chosen rows that stay chosen when rows take another order
 
 
-class _Bars(QStyledItemDelegate):
-    """Draws the evidence as a short bar, and where in the text the marks lie."""
+class _Cells(QStyledItemDelegate):
+    """Draws the evidence as a short bar, and where in the text the marks lie.
+
+    Of a long name the middle is left out: versions differ at their end.
+    """
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme = theme
 
+    def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
+        """Say what is left out."""
+        super().initStyleOption(option, index)
+        option.textElideMode = Qt.TextElideMode.ElideMiddle
+
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex) -> None:  # type: ignore[override]
-        """Draw the number as ever, and the bar at the left of it."""
+        """Draw words and numbers as ever, and the bar at the left of a number."""
         super().paint(painter, option, index)
         row = index.data(ROW_ROLE)
         found = row.found if isinstance(row, ResultRow) else None
@@ -211,9 +220,9 @@ class _Bars(QStyledItemDelegate):
             tone = "support" if found.verdict == "mark" else "against"
             track.setWidth(round(BAR * part))
             painter.fillRect(track, colour(tone))
-        elif passages := found.passages:
+        elif COLUMNS[index.column()] == "share" and found.passages:
             painter.fillRect(track, ground)
-            for _, passage in passages:
+            for _, passage in found.passages:
                 length = passage.last_token + 1 - passage.first_token
                 left = track.left() + round(BAR * passage.first_token / found.tokens)
                 wide = max(2, round(BAR * length / found.tokens))
@@ -267,9 +276,9 @@ class ResultsView(QWidget):
         self._drawn = self._sharing = False
         for place, name in enumerate(COLUMNS):
             self.table.setColumnWidth(place, WIDTHS[name])
-        bars = _Bars(theme, self.table)
-        for name in ("evidence", "share"):
-            self.table.setItemDelegateForColumn(COLUMNS.index(name), bars)
+        cells = _Cells(theme, self.table)
+        for name in ("name", "evidence", "share"):
+            self.table.setItemDelegateForColumn(COLUMNS.index(name), cells)
         self.bar = progress_bar(translate("Results", "Audited so far"))
         self.progress = ElidedLabel(role="muted")
         self.rest = push_button("", self.audit_rest, role="main")

@@ -171,6 +171,20 @@ def test_rows_are_exported_and_results_opened(window, qtbot, tmp_path, text):
     assert (opened.kind, opened.item) == ("mark", None)
 
 
+def test_names_that_differ_at_their_end_look_different(window, text, qtbot):
+    for version in (1, 2):
+        window.session.texts.add_text(text, f"{'Statement_of_the_council_' * 5}v{version}.docx")
+    window.toggle_results()
+    table = window.results.table
+    qtbot.waitUntil(lambda: table.model().rowCount() == 2)
+    table.clearSelection()
+    table.setAlternatingRowColors(False)
+    cells = [table.visualRect(table.model().index(row, 0)).adjusted(2, 2, -2, -2) for row in (0, 1)]
+    first, second = (table.viewport().grab(cell).toImage() for cell in cells)
+    assert first.size() == second.size()
+    assert first != second
+
+
 def test_the_counts_follow_while_progress_ticks(window, audit, qtbot):
     """Every tick of progress tells of a change, faster than the counts are made."""
     window.session.texts.add_audit(audit)

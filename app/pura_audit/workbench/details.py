@@ -264,7 +264,7 @@ class CompareDialog(PlainDialog):
         layout = dialog_column(self, translate("Compare", "Compare two audits"))
         form = QFormLayout()
         form.setSpacing(GRID)
-        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
+        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         for choice in (self.first, self.second):
             form.addRow(choice.accessibleName(), choice)
         self.side_by_side = plain_button(
@@ -281,6 +281,7 @@ class CompareDialog(PlainDialog):
     def _choice(self, name: str) -> QComboBox:
         choice = QComboBox()
         choice.setAccessibleName(name)
+        # As wide as the dialog, however long a name is.
         choice.setSizeAdjustPolicy(choice.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         for place, audit in enumerate(self._audits, start=1):
             choice.addItem(f"{place}. {audit.input.name}, {moment(audit.created)}")

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
 
 from pura.record.comparison import compare_audits
 from pura_audit.workbench import opening
@@ -33,6 +34,8 @@ def test_two_audits_are_compared_line_by_line(window, audit):
     window.session.texts.add_audit(other)
     dialog: Any = opening.compare_audits(window)
     assert dialog.words.text() == "5 of 14 lines differ."
+    QApplication.processEvents()
+    assert dialog.first.width() > dialog.width() / 2  # its names are long
     shown = rows(dialog)
     assert shown["Outcome"] == ("≠", "Outcome", "Indication only", "A mark was found")
     assert shown["Evidence (log₁₀)"][2:] == ("5.000", "12.000")

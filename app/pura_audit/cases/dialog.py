@@ -133,7 +133,7 @@ class CaseActs(QObject):
         *,
         text: str = "",
         grave: bool = False,
-        may_be_empty: bool = False,
+        needed: Sequence[int] = (0,),
         then: Callable[[T], object] | None = None,
     ) -> AskDialog:
         """Ask for one text, then write under the name of whoever acts."""
@@ -145,7 +145,7 @@ class CaseActs(QObject):
             self._browser,
             texts=(text,),
             grave=grave,
-            may_be_empty=may_be_empty,
+            needed=needed,
         )
 
         def given(texts: tuple[str]) -> None:
@@ -187,7 +187,7 @@ class CaseActs(QObject):
             (translate("Cases", "Tags"), 1),
             lambda log, text, who: set_tags(log, case.id, text.split(","), who),
             text=", ".join(case.tags),
-            may_be_empty=True,
+            needed=(),
         )
 
     def ask_event(self, case: Case) -> EventDialog:
@@ -533,6 +533,7 @@ class CasesDialog(PlainDialog):
             ),
             self,
             texts=("", "", self.session.settings.current.auditor),
+            needed=(0, 2),
         )
 
         def opened(texts: tuple[str, str, str]) -> None:

@@ -74,9 +74,10 @@ class AskDialog(FittedDialog):
         title: What is asked.
         words: Why, and what follows.
         action: What the button does.
-        fields: Name and number of lines of each field; the first may not stay empty.
+        fields: Name and number of lines of each field.
         texts: What stands in them at first.
         grave: It cannot be undone: the safe button is the default.
+        needed: Which fields may not stay empty.
         role: Of the title in the style sheet.
 
     Signals:
@@ -95,11 +96,11 @@ class AskDialog(FittedDialog):
         *,
         texts: Sequence[str] = (),
         grave: bool = False,
-        may_be_empty: bool = False,
+        needed: Sequence[int] = (0,),
         role: str = "reading",
     ) -> None:
         super().__init__(parent)
-        self._may_be_empty = may_be_empty
+        self._needed = needed
         self.setWindowTitle(title)
         self.setMinimumWidth(520)
         layout = dialog_column(self, title, words, role=role)
@@ -127,8 +128,8 @@ class AskDialog(FittedDialog):
 
     def _check(self) -> None:
         fits = [field.check() for field in self.fields]  # each says what is wrong with it
-        first = self.fields[0]
-        self.ok.require({first.caption: first.text or self._may_be_empty}, free=all(fits))
+        needed = [self.fields[place] for place in self._needed]
+        self.ok.require({field.caption: field.text for field in needed}, free=all(fits))
 
     def _give(self) -> None:
         answer = self.answer()

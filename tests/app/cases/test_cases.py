@@ -174,6 +174,10 @@ def test_an_empty_log_says_what_to_do(window, qtbot):
     qtbot.waitSignal(browser.filled).wait()
     assert "Ctrl+S" in browser.none.text()
     window.session.settings.update(auditor="")
+    dialog = browser.ask_new()
+    dialog.fields[0].set_text("Thesis")
+    assert dialog.ok.missing.text() == "Still needed: Your name"  # of nobody the log takes nothing
+    dialog.reject()
     given(qtbot, browser.ask_new, "Thesis", "urgent", "Anna")
     qtbot.waitUntil(lambda: browser.pane.case is not None)
     assert shown(browser).notes[0].text == "urgent"

@@ -36,7 +36,7 @@ from pura_audit.platform.i18n import decimal, filled, language, size, translate
 from pura_audit.session.session import Session
 from pura_audit.stores.power import PowerTablesDialog, own_profiles
 from pura_audit.theme.theme import GAP
-from pura_audit.widgets.card import add_parts, label, row_of
+from pura_audit.widgets.card import add_parts, label, row_of, shortened
 from pura_audit.widgets.form_dialog import (
     MainButton,
     ask_file,
@@ -374,7 +374,7 @@ class FitnessDialog(WorkingDialog):
     def _use(self, path: Path) -> None:
         self._path = path
         words = filled(translate("Fitness", "Texts of “{file:text}” (change …)"), file=path.name)
-        self.samples.setText(words)
+        self.samples.setText(shortened(words))
         self.refresh_buttons()
 
     def _measure(self) -> None:

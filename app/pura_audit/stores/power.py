@@ -38,7 +38,7 @@ from pura_audit.jobs.queue import Done, Outcome, Progress, with_progress
 from pura_audit.platform.i18n import duration, filled, moment, number, translate
 from pura_audit.session.session import Session
 from pura_audit.stores.key_forms import PassphraseDialog
-from pura_audit.widgets.card import Scrolled, add_parts
+from pura_audit.widgets.card import Scrolled, add_parts, shortened
 from pura_audit.widgets.form_dialog import (
     MainButton,
     ask_file,
@@ -159,7 +159,7 @@ class PowerDialog(WorkingDialog):
     def _use(self, path: Path) -> None:
         self._path = path
         words = filled(translate("Power", "Prompts of “{file:text}” (change …)"), file=path.name)
-        self.prompts.setText(words)
+        self.prompts.setText(shortened(words))
 
     def plan(self) -> Callable[[], PowerPlan] | None:
         """Return what makes the plan of the form; None, and why in words, where it cannot be."""

@@ -111,14 +111,19 @@ class ElidedLabel(QLabel):
 _LONG: Final = re.compile(r"(\S{36})\S{28,}(\S{36})")  # no digest is as long
 
 
+def shortened(text: str) -> str:
+    """Leave out the middle of words that no line has room for, as of some names of files."""
+    return _LONG.sub(r"\1…\2", text)
+
+
 class WrappedLabel(QLabel):
-    """Breaks its lines; a name of a file that no line has room for loses its middle."""
+    """Breaks its lines, and shortens words that have no room on one."""
 
     _whole = ""
 
     def setText(self, text: str) -> None:
         """Set the text; what is shortened is whole in the tool tip and in the spoken name."""
-        short = _LONG.sub(r"\1…\2", text)
+        short = shortened(text)
         whole = text if short != text else ""
         if whole != self._whole:
             self._whole = whole

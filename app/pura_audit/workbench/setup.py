@@ -40,6 +40,7 @@ from pura_audit.widgets.card import (
     progress_bar,
     push_button,
     row_of,
+    shortened,
 )
 from pura_audit.widgets.form_dialog import (
     Host,
@@ -384,7 +385,7 @@ class SetupDialog(KeyKeepingDialog):
     def take_key(self, path: Path) -> None:
         """Use the key of a file."""
         self._file = path
-        self.key.setItemText(self.key.count() - 1, path.name)
+        self.key.setItemText(self.key.count() - 1, shortened(path.name))
         self._form.setRowVisible(self.passphrase, path.suffix == KEY_FILE)
         self.refresh_buttons()
 

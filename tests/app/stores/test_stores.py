@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -528,3 +529,13 @@ def test_the_real_engine_tells_whether_a_model_fits(paths, installed_models, qap
     (model,) = found.models
     assert found.rooms[model.name].fits in (True, False)
     assert model.tokenizer_fingerprint
+
+
+def test_a_long_name_of_a_file_makes_no_dialog_wider_than_the_screen(window, qtbot):
+    for kind in (PowerDialog, models_module.FitnessDialog):
+        dialog = kind(window.session, "tiny", window)
+        dialog.show()
+        dialog._use(Path(f"{'Texts_of_the_council_' * 9}v3.jsonl"))
+        QApplication.processEvents()
+        assert dialog.minimumSizeHint().width() < 1000, kind
+        dialog.reject()

@@ -454,31 +454,12 @@ def garbage_is_collected(request) -> Iterator[None]:
 @pytest.fixture(scope="session")
 def certificate(tmp_path_factory) -> Path:
     """A PKCS#12 file of "Reports Desk"; its passphrase is "Grüße 7". Its public part: ``.pem``."""
-    from datetime import UTC, datetime, timedelta
+    from tests.core.certificates import packed, pem, self_signed
 
-    from cryptography import x509
-    from cryptography.hazmat.primitives import hashes, serialization
-    from cryptography.hazmat.primitives.asymmetric import ec
-    from cryptography.hazmat.primitives.serialization import pkcs12
-    from cryptography.x509.oid import NameOID
-
-    now = datetime.now(UTC)
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "Reports Desk")])
-    cert = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(1)
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=9))
-        .sign(key, hashes.SHA256())
-    )
-    lock = serialization.BestAvailableEncryption("Grüße 7".encode())
+    key, made = self_signed("Reports Desk")
     path = tmp_path_factory.mktemp("certificate") / "org.p12"
-    path.write_bytes(pkcs12.serialize_key_and_certificates(b"x", key, cert, None, lock))
-    path.with_suffix(".pem").write_bytes(cert.public_bytes(serialization.Encoding.PEM))
+    path.write_bytes(packed(key, made, "Grüße 7".encode()))
+    path.with_suffix(".pem").write_bytes(pem(made))
     return path
 
 

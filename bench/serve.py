@@ -188,7 +188,7 @@ def main() -> None:
         return
     key = SecretKey.from_hex(sample["key_hex"])
     profile = Profile.from_dict(sample["profile"])
-    at = Environment(paths=user_paths(), device="cpu", lent_keys={key.fingerprint: key})
+    at = Environment(paths=user_paths(), device="auto", lent_keys={key.fingerprint: key})
     setup = Setup(keys=(KeyRef(fingerprint=key.fingerprint),), profile=profile)
 
     def texts(count: int) -> list[str]:

@@ -38,14 +38,14 @@ from pura_audit.platform.i18n import decimal, error_words, filled, translate
 from pura_audit.session.export import csv_text
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GRID, Theme
-from pura_audit.widgets.card import Card, Fold, add_parts, label, row_of
+from pura_audit.widgets.card import Card, ElidedLabel, Fold, add_parts, label, row_of
 from pura_audit.widgets.form_dialog import (
+    MainButton,
     ask_target,
     button_row,
     close_button,
     combo,
     dialog_column,
-    main_button,
     name_input,
     opened,
     plain_button,
@@ -412,7 +412,7 @@ class StressDialog(WorkingDialog):
         self.strength.valueChanged.connect(lambda value: self.share.setText(percent(value / 100)))
         self.strength.setValue(10)
         self.seed = spin_box(1, 9999, 1)
-        self.once = main_button(translate("Stress", "Attack"), self._once)
+        self.once = MainButton(translate("Stress", "Attack"), self._once)
         self.sweep = plain_button(translate("Stress", "At six strengths"), lambda: self._try(SWEEP))
         self.sentence = label("", "reading", wrap=True)
         self.save = plain_button(translate("Stress", "Save the table …"), self.ask_file)
@@ -438,13 +438,14 @@ class StressDialog(WorkingDialog):
         title = filled(words, name=self._stressed.name)
         layout = dialog_column(
             self,
-            title,
+            "",
             translate(
                 "Stress",
                 "The text is changed on purpose and read again. Its payload is known, so the right "
                 "and the wrong bits can be counted. Nothing of this enters a case or a report.",
             ),
         )
+        layout.insertWidget(0, ElidedLabel(title, "answer", middle=True))
         form = row_of()
         _add_named(form, translate("Stress", "Attack"), self.attack)
         _add_named(form, translate("Stress", "Strength"), self.strength)

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import (
     QAbstractScrollArea,
     QCheckBox,
     QLabel,
+    QScrollArea,
     QSizeGrip,
     QSplitterHandle,
     QWidget,
@@ -17,6 +18,7 @@ from PySide6.QtWidgets import (
 
 from pura_audit.widgets.card import ElidedLabel
 
+NEVER = Qt.ScrollBarPolicy.ScrollBarAlwaysOff
 DIRECT = Qt.FindChildOption.FindDirectChildrenOnly
 
 
@@ -67,6 +69,9 @@ def faults(window: QWidget) -> list[str]:
             for child in widget.findChildren(QWidget, options=DIRECT)
             if child in seen and not isinstance(child, QSizeGrip | QSplitterHandle)
         ]
+        across = isinstance(widget, QScrollArea) and widget.horizontalScrollBarPolicy() is NEVER
+        if across and widget.widget().width() > widget.viewport().width():
+            found.append(f"wider than its area: {name}")
         if isinstance(widget, QAbstractScrollArea) or widget.layout() is None:
             continue
         for one, other in combinations(children, 2):

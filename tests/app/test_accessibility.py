@@ -4,6 +4,7 @@ import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -20,6 +21,7 @@ from PySide6.QtWidgets import (
     QFileDialog,
     QHBoxLayout,
     QHeaderView,
+    QLabel,
     QLineEdit,
     QPlainTextEdit,
     QPushButton,
@@ -34,7 +36,7 @@ from tests.app.room import faults
 from pura.base.paths import resource
 from pura_audit.platform.accessible import set_role
 from pura_audit.session.queue_model import ItemState
-from pura_audit.widgets.form_dialog import PlainDialog
+from pura_audit.widgets.form_dialog import MainButton, PlainDialog
 from pura_audit.workbench.guide import about_dialog
 
 ROLES = QAccessible.Role
@@ -158,6 +160,23 @@ def ringless(ring: list[QWidget]) -> list[str]:
     return found
 
 
+def wordless(dialog: QWidget, qtbot: Any) -> list[str]:
+    """Main buttons that cannot be pressed while no line on the screen says what is needed."""
+
+    def found() -> list[str]:
+        lines = {one.text() for one in dialog.findChildren(QLabel) if one.isVisible()} - {""}
+        return [
+            f"grey, and nobody says why: {button.text()}"
+            for button in dialog.findChildren(MainButton)
+            if button.isVisible() and not button.isEnabled()
+            if button.accessibleDescription() not in lines
+        ]
+
+    with suppress(qtbot.TimeoutError):  # while something runs there is nothing to be given
+        qtbot.waitUntil(lambda: not found())
+    return found()
+
+
 def covered(root: QWidget) -> list[str]:
     """Attributes of widgets that hide a method of Qt's, so that Qt's callers get a thing."""
     return [
@@ -186,7 +205,8 @@ def test_dialogs_are_told_in_english_too(window, audit, qtbot, monkeypatch, tmp_
     for name, act in opened_dialogs(window).items():
         dialog = act()
         QApplication.processEvents()
-        wrong += [f"{name}: {fault}" for fault in unsaid(dialog)]
+        faulty = (*unsaid(dialog), *wordless(dialog, qtbot))
+        wrong += [f"{name}: {fault}" for fault in faulty]
         with qtbot.waitSignal(dialog.finished):
             qtbot.keyClick(dialog, Qt.Key.Key_Escape)
     assert not wrong, "\n".join(wrong)
@@ -247,7 +267,8 @@ def test_dialogs_have_names_let_the_keyboard_through_and_fit_a_low_screen(
     german, audit, qtbot, monkeypatch, tmp_path, only_english
 ):
     monkeypatch.chdir(tmp_path)  # a file dialog lists nothing: its ring is not a chosen row
-    german.session.texts.add_audit(audit)
+    long = replace(audit.input, name=f"{'Stellungnahme_der_Verwaltung_' * 8}v3.docx")
+    german.session.texts.add_audit(replace(audit, input=long))
     tight: list[str] = []
     wrong: list[str] = []
     for name, act in opened_dialogs(german).items():
@@ -282,6 +303,7 @@ def test_dialogs_have_names_let_the_keyboard_through_and_fit_a_low_screen(
                 tight += [f"{name}: {fault}" for fault in faults(dialog)]
                 if dialog.size() != dialog.size().boundedTo(low):
                     tight.append(f"{name} is larger than {low.toTuple()}")
+        wrong += [f"{name}: {fault}" for fault in wordless(dialog, qtbot)]
         with qtbot.waitSignal(dialog.finished):
             qtbot.keyClick(dialog, Qt.Key.Key_Escape)
     assert not tight, "\n".join(tight)

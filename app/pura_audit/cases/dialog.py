@@ -39,7 +39,7 @@ from pura.report.request import ReportRequest
 from pura.usecases.cases import export_to_file, import_from_file, open_audits
 from pura.usecases.reports import filled_request
 from pura_audit.cases.forms import AskDialog, CheckDialog, EventDialog, ReviewDialog
-from pura_audit.cases.pane import CasePane, Shown, case_name, case_row, shown
+from pura_audit.cases.pane import CasePane, History, case_name, case_row, read_history
 from pura_audit.jobs.queue import Done, Failure, Job, Outcome, Work, by_outcome
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.session.session import Session
@@ -75,8 +75,7 @@ class CaseActs(QObject):
 
     def do(self, name: str) -> None:
         """Do what a button is called."""
-        shown = self._browser.pane.shown
-        if shown is None:
+        if (shown := self._browser.pane.case) is None:
             return
         acts: dict[str, Callable[[Case], object]] = {
             "note": self.ask_note,
@@ -93,7 +92,7 @@ class CaseActs(QObject):
             "report": self._report,
             "review": self.ask_review,
         }
-        acts[name](shown.case)
+        acts[name](shown)
 
     # Who acts
 
@@ -469,7 +468,7 @@ class CasesDialog(PlainDialog):
         by_outcome(self._fill, self.say)(outcome)
 
     def _fill(self, cases: Sequence[Case]) -> None:
-        before = self._wanted or (self.pane.shown.case.id if self.pane.shown else "")
+        before = self._wanted or (self.pane.case.id if self.pane.case else "")
         self._wanted = ""
         self._cases = tuple(cases)
         headers = (
@@ -511,12 +510,12 @@ class CasesDialog(PlainDialog):
         case = self.selected
         if case is not None:
             ended = by_outcome(self._show, self.say)
-            self.log.read(lambda log, _: shown(log, case.id), ended, self)
+            self.log.read(lambda log, _: read_history(log, case.id), ended, self)
 
-    def _show(self, found: Shown) -> None:
+    def _show(self, found: tuple[Case, History]) -> None:
         # Another one may have been chosen since.
-        if self.selected is not None and found.case.id == self.selected.id:
-            self.pane.show_case(found)
+        if self.selected is not None and found[0].id == self.selected.id:
+            self.pane.show_case(*found)
             self.drawn.emit()
 
     # New ones

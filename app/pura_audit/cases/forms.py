@@ -31,9 +31,9 @@ from pura.keys import Secret
 from pura.record.audit import Audit
 from pura.report.check import BAD
 from pura.usecases.cases import SaveTo, check_log, review_finding, save_audits
-from pura_audit.cases.pane import ERASED, case_name, moment
+from pura_audit.cases.pane import ERASED, case_name
 from pura_audit.jobs.queue import Done, Job, Outcome, by_outcome, with_progress
-from pura_audit.platform.i18n import decimal, filled, language, translate
+from pura_audit.platform.i18n import decimal, filled, language, moment, translate
 from pura_audit.platform.settings import SettingsFile
 from pura_audit.session.keeper import PAUSE_MS, Cases
 from pura_audit.stores.key_forms import PassphraseDialog
@@ -52,6 +52,7 @@ from pura_audit.widgets.check_list import check_card, check_list
 from pura_audit.widgets.form_dialog import (
     FittedDialog,
     LabelledField,
+    MainButton,
     PlainDialog,
     RetryDialog,
     Words,
@@ -60,7 +61,6 @@ from pura_audit.widgets.form_dialog import (
     choice,
     close_button,
     dialog_column,
-    main_button,
     opened,
     pair,
     plain_button,
@@ -109,7 +109,7 @@ class AskDialog(FittedDialog):
         for field in self.fields:
             field.edited.connect(self._check)
         self.place(layout)
-        self.ok = main_button(action, self._give, enter=not grave)
+        self.ok = MainButton(action, self._give, enter=not grave)
         cancel = cancel_button(self)
         cancel.setDefault(grave)
         add_parts(layout, None, button_row(cancel, self.ok))
@@ -127,7 +127,8 @@ class AskDialog(FittedDialog):
 
     def _check(self) -> None:
         fits = [field.check() for field in self.fields]  # each says what is wrong with it
-        self.ok.setEnabled(all(fits) and (self._may_be_empty or bool(self.fields[0].text)))
+        first = self.fields[0]
+        self.ok.require({first.caption: first.text or self._may_be_empty}, free=all(fits))
 
     def _give(self) -> None:
         answer = self.answer()
@@ -214,7 +215,7 @@ class ReviewDialog(RetryDialog):
             hint=translate("Cases", "e.g. audited the text again: same outcome and payload"),
         )
         self.remark = Words(translate("Cases", "Remark (may stay empty)"), lines=2)
-        self.confirm = main_button(
+        self.confirm = MainButton(
             translate("Cases", "Confirm the finding"), lambda: self.sign(agree=True), enter=False
         )
         self.dispute = plain_button(
@@ -270,9 +271,9 @@ class ReviewDialog(RetryDialog):
     def check(self) -> None:
         """Say what does not fit; a name and what was recomputed are needed."""
         fits = [field.check() for field in (self.who, self.recomputed, self.remark)]
-        ready = all(fits) and bool(self.who.text and self.recomputed.text) and not self.trying
-        self.confirm.setEnabled(ready)
-        self.dispute.setEnabled(ready)
+        needed = {field.caption: field.text for field in (self.who, self.recomputed)}
+        self.confirm.require(needed, free=all(fits) and not self.trying)
+        self.dispute.setEnabled(self.confirm.isEnabled())
 
     def sign(self, *, agree: bool) -> None:
         """Write it to the log."""
@@ -364,7 +365,7 @@ class SaveDialog(RetryDialog):
         self.other.setHidden(not settings.current.auditor)
         self.purpose = Words(translate("Cases", "Purpose (may stay empty)"))
         self.all = QCheckBox()
-        self.save = main_button(translate("Cases", "Save"), self.start)
+        self.save = MainButton(translate("Cases", "Save"), self.start)
         self._lay_out(title)
         self.case.editTextChanged.connect(lambda _: self.check())
         self.who.edited.connect(self.check)
@@ -442,8 +443,8 @@ class SaveDialog(RetryDialog):
 
     def check(self) -> None:
         """Save to a case with a name, under a name."""
-        ready = bool(self.case.currentText().strip() and self.who.text)
-        self.save.setEnabled(ready and not self.trying)
+        case = {translate("Cases", "Case"): self.case.currentText().strip()}
+        self.save.require(case | {self.who.caption: self.who.text}, free=not self.trying)
 
     @property
     def mode(self) -> str:
@@ -512,7 +513,7 @@ class CheckDialog(PlainDialog):
             translate("Cases", "Head to compare with (in a report: Integrity; may stay empty)"),
             hint=translate("Cases", "number:hash"),
         )
-        self.again = main_button(translate("Cases", "Check"), self.check, enter=False)
+        self.again = MainButton(translate("Cases", "Check"), self.check, enter=False)
         self.bar = progress_bar(translate("Cases", "Checking"), endless=True)
         self.words = label("", "reading", wrap=True)
         name, margins = translate("Cases", "Single checks"), (GRID // 2,) * 4

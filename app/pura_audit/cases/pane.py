@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Sequence
+from functools import cache, partial
 
-from PySide6.QtCore import QDateTime, QLocale, Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QMenu,
@@ -27,7 +27,7 @@ from pura.caselog import (
     action_words,
     read_case,
 )
-from pura_audit.platform.i18n import decimal, filled, language, number, translate
+from pura_audit.platform.i18n import decimal, filled, language, moment, number, translate
 from pura_audit.session.queue_model import case_words
 from pura_audit.theme.theme import GAP, GRID
 from pura_audit.widgets.card import Card, ElidedLabel, add_parts, column_of, label, row_of
@@ -35,22 +35,6 @@ from pura_audit.widgets.form_dialog import plain_button
 from pura_audit.widgets.working_dialog import fill_table, make_table
 
 ERASED = "—"
-
-
-def moment(time: str) -> str:
-    """Write a time of the log in the system's format and zone."""
-    found = QDateTime.fromString(time, Qt.DateFormat.ISODateWithMs)
-    if not found.isValid():
-        return time
-    return QLocale().toString(found.toLocalTime(), QLocale.FormatType.ShortFormat)
-
-
-def day(time: str) -> str:
-    """Write the day of a time of the log in the system's format and zone."""
-    found = QDateTime.fromString(time, Qt.DateFormat.ISODateWithMs)
-    if not found.isValid():
-        return time[:10]
-    return QLocale().toString(found.toLocalTime().date(), QLocale.FormatType.ShortFormat)
 
 
 def case_name(case: Case) -> str:
@@ -67,7 +51,7 @@ def case_row(case: Case) -> tuple[str, str, str]:
     name = case_name(case)
     if case.missing:
         name = filled(translate("Cases", "{name:text} (incomplete)"), name=name)
-    return name, number(len(case.items)), day(case.changed)
+    return name, number(len(case.items)), moment(case.changed[:10])
 
 
 def case_line(case: Case) -> str:
@@ -166,29 +150,14 @@ def history_row(entry: LogEntry, who: str | None) -> tuple[str, ...]:
     return number(entry.seq), moment(entry.time), name, action_words(entry.action, language())
 
 
-@dataclass(frozen=True, kw_only=True)
-class Shown:
-    """A case as the browser shows it.
-
-    Attributes:
-        case: The case.
-        history: Its entries, with the names of who acted.
-    """
-
-    case: Case
-    history: tuple[tuple[LogEntry, str | None], ...]
+History = Sequence[tuple[LogEntry, str | None]]
+"""Entries of a case, with the names of who acted."""
 
 
-def shown(log: CaseLog, case: str) -> Shown:
+def read_history(log: CaseLog, case: str) -> tuple[Case, History]:
     """Read what the browser shows of a case; runs in the thread of the log."""
-    found = read_case(log, case)
-    names: dict[str, str | None] = {}
-    history = []
-    for entry in log.entries(case=case):
-        if entry.actor not in names:
-            names[entry.actor] = log.person_name(entry.actor)
-        history.append((entry, names[entry.actor]))
-    return Shown(case=found, history=tuple(history))
+    name = cache(log.person_name)
+    return read_case(log, case), [(one, name(one.actor)) for one in log.entries(case=case)]
 
 
 class CasePane(Card):
@@ -202,7 +171,7 @@ class CasePane(Card):
 
     def __init__(self) -> None:
         super().__init__(inner=GAP)
-        self.shown: Shown | None = None
+        self.case: Case | None = None
         self.name = ElidedLabel()
         self.name.setProperty("role", "answer")
         self.line = label("", "muted", wrap=True)
@@ -263,15 +232,12 @@ class CasePane(Card):
         self.buttons[name] = button
         return button
 
-    def show_case(self, found: Shown | None) -> None:
+    def show_case(self, case: Case | None, history: History = ()) -> None:
         """Show a case, or none."""
-        same = (
-            found is not None and self.shown is not None and (found.case.id == self.shown.case.id)
-        )
+        same = case is not None and self.case is not None and case.id == self.case.id
         chosen = {item.id for item in self.chosen} if same else set()
-        self.shown = found
-        self.setEnabled(found is not None)
-        case = found.case if found is not None else None
+        self.case = case
+        self.setEnabled(case is not None)
         self.name.setText("" if case is None else case_name(case))
         self.line.setText("" if case is None else case_line(case))
         self.tags.setText("" if case is None else ", ".join(case.tags))
@@ -282,8 +248,7 @@ class CasePane(Card):
         for row, item in enumerate(items):
             if item.id in chosen or (not chosen and row == len(items) - 1):
                 self._select(row)
-        history = reversed(found.history) if found is not None else ()
-        fill_table(self.history, history_headers(), [history_row(*one) for one in history])
+        fill_table(self.history, history_headers(), [history_row(*o) for o in reversed(history)])
         notes = case.notes if case is not None else ()
         self.notes.setPlainText(
             "\n\n".join(f"{moment(n.time)} · {n.who or ERASED}\n{n.text or ERASED}" for n in notes)
@@ -306,16 +271,16 @@ class CasePane(Card):
     def chosen(self) -> tuple[CaseItem, ...]:
         """The audits of the chosen rows."""
         model = self.items.selectionModel()
-        if self.shown is None or model is None:
+        if self.case is None or model is None:
             return ()
         rows = sorted({index.row() for index in model.selectedRows()})
-        return tuple(self.shown.case.items[row] for row in rows)
+        return tuple(self.case.items[row] for row in rows)
 
     def _refresh(self) -> None:
         """Enable what can be done now."""
-        if self.shown is None:
+        if self.case is None:
             return
-        case, chosen = self.shown.case, self.chosen
+        case, chosen = self.case, self.chosen
         there = bool(chosen) and all(item.record is not None for item in chosen)
         able = {
             "open": there,

@@ -111,6 +111,15 @@ def number(value: int) -> str:
     return numerals.count(value, language())
 
 
+def moment(time: str) -> str:
+    """Write an ISO 8601 time, UTC, as findings write dates; what is none, of a log, as it is."""
+    try:
+        day = numerals.date(time, language())
+    except ValueError:
+        return time
+    return f"{day}, {time[11:16]} UTC" if time[10:] else day
+
+
 def decimal(value: float, digits: int = 2) -> str:
     """Write a number with a proper minus sign and the language's decimal mark; – for none."""
     if math.isnan(value):

@@ -22,6 +22,7 @@ from pura_audit.session.session import Session
 from pura_audit.theme.theme import GAP, GRID
 from pura_audit.widgets.card import (
     Card,
+    ElidedLabel,
     Fold,
     add_parts,
     clear_layout,
@@ -33,6 +34,7 @@ from pura_audit.widgets.card import (
 )
 from pura_audit.widgets.check_list import check_card, check_list
 from pura_audit.widgets.form_dialog import (
+    MainButton,
     PlainDialog,
     Take,
     ask_file,
@@ -40,7 +42,6 @@ from pura_audit.widgets.form_dialog import (
     button_row,
     close_button,
     dialog_column,
-    main_button,
     plain_button,
 )
 
@@ -74,7 +75,7 @@ class CheckingDialog(PlainDialog, Generic[C]):
         self.choose = plain_button(choose, self._ask_file)
         self.add_trust = plain_button(trust, self._ask_trust)
         self.copy_button = plain_button(translate("ReportCheck", "Copy the results"), self.copy)
-        self.file = label("", "value", wrap=True)
+        self.file = ElidedLabel(role="value", middle=True)
         self.trusted = label("", "muted", wrap=True)
         self.summary = label("", "reading", wrap=True)
         name = translate("ReportCheck", "Single checks")
@@ -203,7 +204,7 @@ class ReportCheckDialog(CheckingDialog[ReportCheck]):
         self.again.setToolTip(
             translate("ReportCheck", "Needs the key and the model of the report on this computer.")
         )
-        self.start = main_button(translate("ReportCheck", "Check"), self.check, enter=False)
+        self.start = MainButton(translate("ReportCheck", "Check"), self.check, enter=False)
         self.bar = progress_bar(translate("ReportCheck", "Checking"), endless=True)
         words = translate("ReportCheck", "Show the audits")
         self.show_audits = plain_button(words, self._show_audits)
@@ -253,7 +254,7 @@ class ReportCheckDialog(CheckingDialog[ReportCheck]):
         self.stop.setVisible(busy)
         for widget in (self.choose, self.add_trust, self.again):
             widget.setEnabled(not busy)
-        self.start.setEnabled(path is not None and not busy)
+        self.start.require({translate("ReportCheck", "Report"): path}, free=not busy)
         there = self.checked is not None and bool(self.checked.audits)
         self.show_audits.setEnabled(there and not busy)
 

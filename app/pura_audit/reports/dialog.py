@@ -51,12 +51,12 @@ from pura_audit.widgets.card import (
     run_endless,
 )
 from pura_audit.widgets.form_dialog import (
+    MainButton,
     PlainDialog,
     Remark,
     ask_files,
     ask_first,
     ask_target,
-    main_button,
     opened,
     plain_button,
 )
@@ -418,7 +418,7 @@ class ReportDialog(PlainDialog):
         self.form.extra.addWidget(self.files)
         self.line = SaveProgress(queue)
         words = translate("Report", "Save report …")
-        self.save_button = main_button(words, self.ask_where, enter=False)
+        self.save_button = MainButton(words, self.ask_where, enter=False)
         self.save_button.setShortcut(QKeySequence.StandardKey.Save)
         self.save_button.setToolTip(
             self.save_button.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
@@ -452,7 +452,7 @@ class ReportDialog(PlainDialog):
         self.parts.setStretchFactor(1, 1)
         buttons = (self.folder_button, self.sign_button, self.close_button, self.save_button)
         title = label(translate("Report", "Report"), "answer")
-        row = row_of((self.line, 1), self.asks, *buttons)
+        row = row_of((self.line, 1), self.save_button.missing, self.asks, *buttons)
         layout = column_of(title, (self.parts, 1), row, spacing=GAP, inside=self)
         layout.setContentsMargins(PADDING, PADDING - GRID, PADDING, PADDING - GRID)
         self._announce()
@@ -472,7 +472,8 @@ class ReportDialog(PlainDialog):
     def _refresh(self) -> None:
         busy = self.line.busy
         self.left.setEnabled(not busy)
-        self.save_button.setEnabled(not busy and bool(self.form.audits.chosen()))
+        audits = {translate("Report", "Audits"): self.form.audits.chosen()}
+        self.save_button.require(audits, free=not busy)
         for button in (self.sign_button, self.folder_button):
             button.setVisible(self._path is not None and not busy)
 

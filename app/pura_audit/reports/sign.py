@@ -21,14 +21,14 @@ from pura_audit.jobs.queue import Done, Failure, Outcome, with_progress
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GAP, GRID
-from pura_audit.widgets.card import Scrolled, add_parts, column_of, label, row_of
+from pura_audit.widgets.card import ElidedLabel, Scrolled, add_parts, column_of, label, row_of
 from pura_audit.widgets.form_dialog import (
+    MainButton,
     ask_file,
     ask_target,
     button_row,
     close_button,
     dialog_column,
-    main_button,
     plain_button,
 )
 from pura_audit.widgets.working_dialog import WorkingDialog
@@ -54,9 +54,11 @@ class ReportSignDialog(WorkingDialog):
             translate("SignReport", "Choose a certificate …"), self._ask_certificate
         )
         words = translate("SignReport", "Sign and save …")
-        self.sign_button = main_button(words, self._ask_to, enter=False)
+        self.sign_button = MainButton(words, self._ask_to, enter=False)
         none = translate("SignReport", "none chosen")
-        self.report_name, self.certificate_name = label(none, "muted"), label(none, "muted")
+        self.report_name, self.certificate_name = (
+            ElidedLabel(none, "muted", middle=True) for _ in range(2)
+        )
         self.passphrase = self._line(translate("SignReport", "Passphrase of the certificate"))
         self.passphrase.setEchoMode(QLineEdit.EchoMode.Password)
         self.passphrase.textChanged.connect(lambda _: self.refresh_buttons())
@@ -117,8 +119,12 @@ class ReportSignDialog(WorkingDialog):
 
     def refresh_buttons(self) -> None:
         """Sign when all that is needed is there."""
-        ready = self.report is not None and self.certificate is not None
-        self.sign_button.setEnabled(ready and bool(self.passphrase.text()) and not self.busy)
+        needed = {
+            translate("SignReport", "Report"): self.report,
+            translate("SignReport", "Certificate"): self.certificate,
+            self.passphrase.accessibleName(): self.passphrase.text(),
+        }
+        self.sign_button.require(needed, free=not self.busy)
 
     def take(self, report: Path | None = None, certificate: Path | None = None) -> None:
         """Choose the report, the certificate, or both."""

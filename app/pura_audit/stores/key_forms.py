@@ -33,12 +33,12 @@ from pura_audit.session.choices import Inventory
 from pura_audit.theme.theme import GAP
 from pura_audit.widgets.card import ElidedLabel, add_parts, column_of, label, row_of
 from pura_audit.widgets.form_dialog import (
+    MainButton,
     RetryDialog,
     ask_file,
     button_row,
     cancel_button,
     dialog_column,
-    main_button,
     named_rows,
 )
 
@@ -128,7 +128,7 @@ class KeyForm(RetryDialog):
             self.note = self._line(translate("Keys", "Note"), "", MAX_NOTE)
             self._add_places(found)
         add_parts(layout, self.words, None)
-        self.ok = main_button(action, self._want)
+        self.ok = MainButton(action, self._want)
         layout.addLayout(button_row(cancel_button(self), self.ok))
         self.check()
 
@@ -198,16 +198,17 @@ class KeyForm(RetryDialog):
         """Enable the button where all that is needed is there."""
         if not hasattr(self, "ok"):
             return
-        ready = bool(self.line.text().strip()) or self._act is KeyAct.NOTE
+        line = self.line.text().strip()
+        needed: dict[str, object] = {_line_name(self._act): line or self._act is KeyAct.NOTE}
         if self._act is KeyAct.IMPORT:
-            typed = bool(self.typed.text())
+            typed = self.typed.text()
             if typed and self._path is not None:
                 self._path = None
                 self.file.setText("")
-            ready = ready and (typed or self._path is not None)
+            needed[self.typed.accessibleName()] = typed or self._path
         if self.epoch.isChecked():
-            ready = is_epoch(self.line.text().strip())
-        self.ok.setEnabled(ready and not self.trying)
+            needed = {self.line.placeholderText(): is_epoch(line)}
+        self.ok.require(needed, free=not self.trying)
 
     def at_fault(self, failure: Failure) -> QLineEdit:
         """Return the line of the key where the key is wrong, else the one of the name."""
@@ -346,7 +347,7 @@ class PassphraseDialog(RetryDialog):
         layout.addWidget(self.strength)
         self.strength.setVisible(new)
         layout.addWidget(self.words)
-        self.ok = main_button(action, self._give)
+        self.ok = MainButton(action, self._give)
         layout.addLayout(button_row(cancel_button(self), self.ok))
         self.check()
 
@@ -363,15 +364,15 @@ class PassphraseDialog(RetryDialog):
 
     def check(self) -> None:
         """Enable the button where there is a passphrase that can do."""
-        if not self._new:
-            self.ok.setEnabled(bool(self.first.text()) and not self.trying)
-            return
-        words, enough = strength_words(len(self.first.text()), MIN_PASSPHRASE)
-        same = self.first.text() == self.again.text()
-        if enough and self.again.text() and not same:
+        first, again = self.first.text(), self.again.text()
+        words, enough = strength_words(len(first), MIN_PASSPHRASE)
+        if enough and again and again != first:
             words = translate("Keys", "The two are not the same yet.")
         self.strength.setText(words)
-        self.ok.setEnabled(enough and same)
+        needed: dict[str, object] = {self.first.accessibleName(): enough if self._new else first}
+        if self._new:
+            needed[self.again.accessibleName()] = again == first != ""
+        self.ok.require(needed, free=not self.trying)
 
     def at_fault(self, failure: Failure) -> QLineEdit:
         """Return the line of the passphrase: nothing else can be wrong here."""

@@ -38,6 +38,7 @@ from pura_audit.stores.power import PowerTablesDialog, own_profiles
 from pura_audit.theme.theme import GAP
 from pura_audit.widgets.card import add_parts, label, row_of
 from pura_audit.widgets.form_dialog import (
+    MainButton,
     ask_file,
     ask_first,
     ask_folder,
@@ -46,7 +47,6 @@ from pura_audit.widgets.form_dialog import (
     close_button,
     combo,
     dialog_column,
-    main_button,
     name_input,
     named_rows,
     opened,
@@ -308,7 +308,7 @@ class FitnessDialog(WorkingDialog):
         self.texts, self.tokens = spin_box(*PROXY_TEXTS), spin_box(*TOKENS)
         words = translate("Fitness", "Use a file of marked texts …")
         self.samples = plain_button(words, self.ask_file)
-        self.measure = main_button(translate("Fitness", "Measure"), self._measure)
+        self.measure = MainButton(translate("Fitness", "Measure"), self._measure)
         self.sentence = label("", "reading", wrap=True)
         self.rule = label("", "small", wrap=True)
         self.table = make_table(translate("Fitness", "Measurements"))
@@ -354,14 +354,13 @@ class FitnessDialog(WorkingDialog):
 
     def refresh_buttons(self) -> None:
         """Enable what can be done now."""
-        ready = bool(self.key.count() and self.profile.count())
-        self.measure.setEnabled(ready and not self.busy)
+        choices = (self.profile, self.key)
+        needed = {one.accessibleName(): one.count() for one in choices}
+        self.measure.require(needed, free=not self.busy)
         for widget in (self.profile, self.key, self.source, self.samples):
             widget.setEnabled(not self.busy)
         for made in (self.texts, self.tokens):
             made.setEnabled(not self._path.name and not self.busy)
-        if not ready:
-            self.say(translate("Fitness", "A measurement takes a key and a profile."), bad=True)
 
     def ask_file(self) -> QDialog:
         """Ask for a file of marked texts."""

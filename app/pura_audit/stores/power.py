@@ -35,11 +35,12 @@ from pura.usecases.measurements import (
 from pura.verdict.policy import Policy, default_policy
 from pura.verdict.power import MAX_NAME, SHORT, PowerEntry, PowerFile
 from pura_audit.jobs.queue import Done, Outcome, Progress, with_progress
-from pura_audit.platform.i18n import duration, filled, number, translate
+from pura_audit.platform.i18n import duration, filled, moment, number, translate
 from pura_audit.session.session import Session
 from pura_audit.stores.key_forms import PassphraseDialog
 from pura_audit.widgets.card import Scrolled, add_parts
 from pura_audit.widgets.form_dialog import (
+    MainButton,
     ask_file,
     ask_first,
     ask_target,
@@ -47,7 +48,6 @@ from pura_audit.widgets.form_dialog import (
     close_button,
     combo,
     dialog_column,
-    main_button,
     named_rows,
     opened,
     plain_button,
@@ -102,7 +102,7 @@ class PowerDialog(WorkingDialog):
         self.learn = spin_box(*LEARNT)
         self.learn.setSpecialValueText(translate("Power", "none: the shipped table weighs"))
         self.estimate = plain_button(translate("Power", "How long?"), self._estimate)
-        self.measure = main_button(translate("Power", "Measure"), self._measure)
+        self.measure = MainButton(translate("Power", "Measure"), self._measure)
         self._inputs: tuple[QWidget, ...] = ()
         self._lay_out()
         self.refresh_buttons()
@@ -144,12 +144,11 @@ class PowerDialog(WorkingDialog):
     def refresh_buttons(self) -> None:
         """Enable what can be done now."""
         free = not self.busy
-        for button in (self.measure, self.estimate):
-            button.setEnabled(bool(self.profile.count()) and free)
+        needed = {self.profile.accessibleName(): self.profile.count()}
+        self.measure.require(needed, free=free)
+        self.estimate.setEnabled(self.measure.isEnabled())
         for widget in self._inputs:
             widget.setEnabled(free)
-        if not self.profile.count():
-            self.say(translate("Power", "A measurement takes a profile."), bad=True)
 
     def ask_file(self) -> QDialog:
         """Ask for a file of prompts."""
@@ -307,7 +306,7 @@ class PowerTablesDialog(StoreDialog[PowerFound]):
         conditions = table.conditions
         return (
             table.name,
-            str(conditions.get("date", "")),
+            moment(str(conditions.get("date", ""))),
             str(conditions.get("names", {}).get("generator", "")),
             number(int(conditions.get("texts", 0))),
             row.signed.subject if row.signed is not None else "–",

@@ -35,12 +35,12 @@ from pura_audit.session.session import Session
 from pura_audit.theme.theme import GAP
 from pura_audit.widgets.card import Scrolled, add_parts, column_of, label, restyle, row_of
 from pura_audit.widgets.form_dialog import (
+    MainButton,
     PlainDialog,
     button_row,
     cancel_button,
     combo,
     dialog_column,
-    main_button,
     named_rows,
     plain_button,
     spin_box,
@@ -367,7 +367,7 @@ class ProfileEditor(PlainDialog):
         self.length = label("", "muted", wrap=True)
         self.odd = label("", "muted", wrap=True)
         self.fingerprint = label("", "muted", wrap=True)
-        self.save = main_button(translate("ProfileEditor", "Save"), self._save)
+        self.save = MainButton(translate("ProfileEditor", "Save"), self._save)
         self._lay_out()
         self._wire()
         self.about.setText(explain("payload_bits"))
@@ -462,6 +462,7 @@ class ProfileEditor(PlainDialog):
             self.fault.show()
             for widget in (self.length, self.odd, self.fingerprint):
                 widget.setText("")
+            self.save.setAccessibleDescription(self.fault.text())
             self.save.setEnabled(False)
             return
         self.fault.setText("")
@@ -478,7 +479,7 @@ class ProfileEditor(PlainDialog):
                 "cannot be read with it. Give it a new name to keep both.",
             )
         self.fingerprint.setText(words)
-        self.save.setEnabled(True)
+        self.save.require({})
 
     def profile(self) -> Profile:
         """Return the profile that is on screen.

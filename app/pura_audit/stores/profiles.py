@@ -41,6 +41,7 @@ from pura_audit.stores.profile_editor import ProfileEditor, code_names
 from pura_audit.theme.theme import GAP
 from pura_audit.widgets.card import add_parts
 from pura_audit.widgets.form_dialog import (
+    MainButton,
     RetryDialog,
     ask_file,
     ask_first,
@@ -49,7 +50,6 @@ from pura_audit.widgets.form_dialog import (
     cancel_button,
     combo,
     dialog_column,
-    main_button,
     named_rows,
     opened,
     plain_button,
@@ -320,7 +320,7 @@ class ForeignForm(RetryDialog):
         self._form = named_rows(rows, spacing=GAP, aligned=True)
         add_parts(layout, self._form, self.words, None)
         self.file = plain_button(translate("ForeignForm", "Settings file …"), self.ask_file)
-        self.ok = main_button(translate("ForeignForm", "Make the profile"), self._want)
+        self.ok = MainButton(translate("ForeignForm", "Make the profile"), self._want)
         layout.addLayout(button_row(cancel_button(self), self.ok, left=(self.file,)))
         self._box("scheme").currentIndexChanged.connect(lambda _: self._choose_rows())
         for name in ("name", "secret"):
@@ -427,10 +427,9 @@ class ForeignForm(RetryDialog):
 
     def check(self) -> None:
         """Enable the button where all that is needed is there."""
-        filled_in = all(value_of(self.inputs[name]) for name in ("name", "secret"))
-        here = all(value_of(self.inputs[name]) is not None for name in ("key", "model"))
-        self.ok.setEnabled(filled_in and here and not self.trying)
-        if not here:
+        values = {name: value_of(self.inputs[name]) for name in ("name", "secret", "key", "model")}
+        self.ok.require({_titles()[name]: v for name, v in values.items()}, free=not self.trying)
+        if not (values["key"] and values["model"]):
             self.words.say(translate("ForeignForm", "A key and a model's tokenizer are needed."))
 
     def at_fault(self, failure: Failure) -> QLineEdit:

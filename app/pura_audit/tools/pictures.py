@@ -625,7 +625,7 @@ class Pictures:
             sign_off(log, item, second, agree=True, recomputed="The evidence, from the record.")
         window.session.settings.update(auditor="A. Example")
         dialog = opening.show_cases(window)
-        self._until(lambda: dialog.pane.shown is not None)
+        self._until(lambda: dialog.pane.case is not None)
         return dialog
 
     def _save(self, window: MainWindow) -> QWidget:
@@ -639,8 +639,8 @@ class Pictures:
 
     def _second_person(self, window: MainWindow) -> QWidget:
         browser = self._cases(window)
-        assert browser.pane.shown is not None
-        dialog = browser.acts.ask_review(browser.pane.shown.case)
+        assert browser.pane.case is not None
+        dialog = browser.acts.ask_review(browser.pane.case)
         assert dialog is not None  # an audit is chosen
         return dialog
 

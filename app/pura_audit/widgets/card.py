@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -40,17 +41,25 @@ Box = TypeVar("Box", bound=QBoxLayout)
 
 
 class ElidedLabel(QLabel):
-    """Shows ``…`` where there is no room; the whole text is the tool tip and the spoken name."""
+    """Shows ``…`` where there is no room; the whole text is the tool tip and the spoken name.
+
+    Names of files lose their middle: how they end says which of several versions one is.
+    """
 
     def __init__(
         self,
         text: str = "",
         role: str = "",
         align: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft,
+        *,
+        middle: bool = False,
     ) -> None:
         super().__init__()
+        self._mode = Qt.TextElideMode.ElideMiddle if middle else Qt.TextElideMode.ElideRight
         if role:
             self.setProperty("role", role)
+        if role in _HEADINGS:
+            set_role(self, QAccessible.Role.Heading)
         self.setAlignment(align | Qt.AlignmentFlag.AlignVCenter)
         self._full = ""
         self.setTextFormat(Qt.TextFormat.PlainText)
@@ -82,7 +91,7 @@ class ElidedLabel(QLabel):
         style = self.style()
         style.drawPrimitive(QStyle.PrimitiveElement.PE_Widget, option, painter, self)
         rect = self.contentsRect()
-        text = self.fontMetrics().elidedText(self._full, Qt.TextElideMode.ElideRight, rect.width())
+        text = self.fontMetrics().elidedText(self._full, self._mode, rect.width())
         style.drawItemText(
             painter,
             rect,
@@ -97,6 +106,25 @@ class ElidedLabel(QLabel):
         room = self.contentsRect().width()
         short = self.fontMetrics().horizontalAdvance(self._full) > room > 0
         self.setToolTip(self._full if short else "")
+
+
+_LONG: Final = re.compile(r"(\S{36})\S{28,}(\S{36})")  # no digest is as long
+
+
+class WrappedLabel(QLabel):
+    """Breaks its lines; a name of a file that no line has room for loses its middle."""
+
+    _whole = ""
+
+    def setText(self, text: str) -> None:
+        """Set the text; what is shortened is whole in the tool tip and in the spoken name."""
+        short = _LONG.sub(r"\1…\2", text)
+        whole = text if short != text else ""
+        if whole != self._whole:
+            self._whole = whole
+            self.setToolTip(whole)
+            self.setAccessibleName(whole)
+        super().setText(short)
 
 
 class Card(QFrame):
@@ -160,12 +188,19 @@ class ScrollCard(Card):
         self.scroll_area.setWidget(inside)
         self.body.addWidget(self.scroll_area, 1)
 
+    def _wide(self, width: int) -> int:
+        """Return the width of the content, its margins included, in a card of this width."""
+        narrow = PADDING - self.column.contentsMargins().right()  # while there is a scroll bar
+        return min(self._widest, max(200, width - 2 - 2 * FOCUS_RING)) - narrow
+
     def natural_height(self, width: int) -> int:
         """Return the height at which nothing scrolls."""
-        ring = 2 * FOCUS_RING
-        narrow = PADDING - self.column.contentsMargins().right()  # while there is a scroll bar
-        wide = min(self._widest, max(200, width - 2 - ring)) - narrow
-        return self.column.totalHeightForWidth(wide) + 4 + ring
+        return self.column.totalHeightForWidth(self._wide(width)) + 4 + 2 * FOCUS_RING
+
+    def heights(self, width: int) -> list[int]:
+        """Return the heights that cut no line at the foot, rising; at the last nothing scrolls."""
+        whole, ends = self.natural_height(width), list(line_ends(self.column, self._wide(width)))
+        return [whole - ends[-1] + end for end in ends]
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Take from the margin what the scroll bar takes from the width.
@@ -182,6 +217,31 @@ class ScrollCard(Card):
         return super().eventFilter(watched, event)
 
 
+def part_height(part: QLayoutItem, width: int) -> int:
+    """Return the height that a part of a layout needs at a width."""
+    return part.heightForWidth(width) if part.hasHeightForWidth() else part.sizeHint().height()
+
+
+def line_ends(part: QLayoutItem, width: int, top: int = 0) -> Iterator[int]:
+    """Yield where the lines of a part end that stands at ``top`` and is so wide, in pixels."""
+    widget = part.widget()
+    column = part.layout() if widget is None else widget.layout()
+    if isinstance(column, QVBoxLayout):
+        margins = column.contentsMargins()
+        top, width = top + margins.top(), width - margins.left() - margins.right()
+        items = [column.itemAt(place) for place in range(column.count())]
+        for item in items:
+            if item is not None and not item.isEmpty():
+                yield from line_ends(item, width, top)
+                top += part_height(item, width) + column.spacing()
+        yield top - column.spacing() + margins.bottom()
+    else:
+        tall, lines = part_height(part, width), 1
+        if isinstance(widget, QLabel):
+            lines = max(1, round(tall / widget.fontMetrics().lineSpacing()))
+        yield from (top + round(tall * line / lines) for line in range(1, lines + 1))
+
+
 _HEADINGS: Final = ("answer", "title", "section")
 
 
@@ -196,7 +256,8 @@ def set_tip(widget: QWidget, *paragraphs: str) -> None:
 
 def label(text: str = "", role: str = "", *, wrap: bool = False) -> QLabel:
     """Return a plain-text label in one of the style sheet's roles."""
-    made = QLabel(text)
+    made = WrappedLabel() if wrap else QLabel()
+    made.setText(text)
     made.setTextFormat(Qt.TextFormat.PlainText)
     if role:
         made.setProperty("role", role)

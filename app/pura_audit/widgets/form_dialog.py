@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeVar
 
@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QDialog,
     QFileDialog,
     QFormLayout,
-    QHBoxLayout,
     QLabel,
     QLayout,
     QLineEdit,
@@ -252,20 +251,33 @@ def plain_button(words: str, act: Callable[..., object]) -> QPushButton:
     return made
 
 
-def main_button(words: str, act: Callable[..., object], *, enter: bool = True) -> QPushButton:
-    """Return the one button that does what the dialog is for.
+class MainButton(QPushButton):
+    """The one button that does what a dialog is for.
+
+    Attributes:
+        missing: Says beside it what is still needed; :func:`button_row` puts it there.
 
     Args:
         words: What it does.
         act: Does it.
         enter: Enter presses it, wherever the focus is but on another button.
     """
-    button = plain_button(words, act)
-    button.setProperty("role", "main")
-    if enter:
-        button.setAutoDefault(True)
-        button.setDefault(True)
-    return button
+
+    def __init__(self, words: str, act: Callable[..., object], *, enter: bool = True) -> None:
+        super().__init__(words)
+        self.clicked.connect(lambda _=False: act())
+        self.setProperty("role", "main")
+        self.setAutoDefault(enter)
+        self.setDefault(enter)
+        self.missing = Remark()
+
+    def require(self, given: Mapping[str, object], *, free: bool = True) -> None:
+        """Enable it once all is given, and say until then what is not; ``free``: nothing runs."""
+        names = " · ".join(name for name, value in given.items() if not value)
+        words = filled(translate("Dialog", "Still needed: {what:text}"), what=names)
+        self.missing.say(words if names else "")
+        self.setAccessibleDescription(self.missing.text())
+        self.setEnabled(free and not names)
 
 
 def cancel_button(dialog: QDialog, *, enter: bool = True) -> QPushButton:
@@ -288,9 +300,14 @@ def close_button(dialog: QDialog, *, enter: bool = False) -> QPushButton:
     return button
 
 
-def button_row(*right: QWidget, left: Sequence[QWidget] = ()) -> QHBoxLayout:
+def button_row(*right: QWidget, left: Sequence[QWidget] = ()) -> QLayout:
     """Return the last row of a dialog: buttons at its right end, the main one last."""
-    return row_of(*left, None, *right, spacing=-1)
+    row = row_of(*left, None, *right, spacing=-1)
+    if right and isinstance(right[-1], MainButton):
+        if left or len(right) > 2:  # there is no room for words beside them
+            return column_of(right[-1].missing, row)
+        row.insertWidget(0, right[-1].missing, 1000)
+    return row
 
 
 def opened(dialog: Shown) -> Shown:
@@ -387,7 +404,7 @@ class LabelledField(QWidget):
 
     def __init__(self, caption: str, widget: QWidget, *, longest: int = 0) -> None:
         super().__init__()
-        self.widget = widget
+        self.caption, self.widget = caption, widget
         self._longest = longest
         name_input(widget, caption)
         name = label(caption, "label", wrap=True)

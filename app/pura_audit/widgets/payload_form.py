@@ -35,10 +35,9 @@ class PayloadForm(QWidget):
         self.whole.textEdited.connect(lambda _: self._read_whole())
         self._rows = column_of(spacing=GRID)
         self._words = Remark()
-        caption = translate("Payload", "Payload, in hex or as bits")
-        column_of(
-            self._rows, LabelledField(caption, self.whole), self._words, spacing=GAP, inside=self
-        )
+        self.caption = translate("Payload", "Payload, in hex or as bits")
+        whole = LabelledField(self.caption, self.whole)
+        column_of(self._rows, whole, self._words, spacing=GAP, inside=self)
 
     def show_profile(self, profile: Profile | None) -> None:
         """Ask for the payload of another profile; what was typed stays where it fits."""

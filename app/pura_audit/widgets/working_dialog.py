@@ -40,12 +40,12 @@ from pura_audit.widgets.card import (
 )
 from pura_audit.widgets.form_dialog import (
     FittedDialog,
+    MainButton,
     PlainDialog,
     Remark,
     button_row,
     close_button,
     dialog_column,
-    main_button,
     plain_button,
 )
 
@@ -75,11 +75,11 @@ class RowsModel(QAbstractTableModel):
         return str(self._rows[row][column])
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Return a cell, or where it is set."""
+        """Return a cell, or where it is set; what is cut is read whole below the pointer."""
         if not index.isValid():
             return None
         cell = self.cell(index.row(), index.column())
-        if role == Qt.ItemDataRole.DisplayRole:
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
             return cell
         if role == Qt.ItemDataRole.TextAlignmentRole and is_number(cell):
             return int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
@@ -90,7 +90,7 @@ class RowsModel(QAbstractTableModel):
     ) -> Any:
         """Return a header."""
         if orientation == Qt.Orientation.Horizontal and 0 <= section < len(self._headers):
-            if role == Qt.ItemDataRole.DisplayRole:
+            if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
                 return self._headers[section]
             if role == Qt.ItemDataRole.TextAlignmentRole:
                 sides = Qt.AlignmentFlag
@@ -219,7 +219,7 @@ class TableDialog(PlainDialog):
         self.act: QPushButton | None = None
         right = [close_button(self, enter=True)]
         if act is not None:
-            self.act = main_button(act[0], self.accept, enter=False)
+            self.act = MainButton(act[0], self.accept, enter=False)
             self.accepted.connect(act[1])
             right.append(self.act)
         add_parts(layout, (self.table, 1), button_row(*right, left=(copy,)))

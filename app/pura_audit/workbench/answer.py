@@ -11,7 +11,7 @@ from typing import Final
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QAccessible, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QFrame, QLabel, QLayoutItem, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QSizePolicy, QWidget
 
 from pura.base import numerals
 from pura.caselog.reports import CaseStatus
@@ -26,7 +26,6 @@ from pura_audit.session.selection import Selection
 from pura_audit.theme import fonts
 from pura_audit.theme.theme import (
     BADGE,
-    FOCUS_RING,
     GAP,
     GRID,
     PADDING,
@@ -42,6 +41,7 @@ from pura_audit.widgets.card import (
     clear_layout,
     column_of,
     label,
+    part_height,
     push_button,
     restyle,
     row_of,
@@ -396,7 +396,7 @@ class AnswerView(ScrollCard):
         super().__init__(widest=MAX_WIDTH, below=12)
         self.audit: Audit | None = None
         self._note = ""
-        self.document = ElidedLabel("", role="muted")
+        self.document = ElidedLabel(role="muted", middle=True)
         self.heading = label("", "answer", wrap=True)
         self.strength = StrengthScale(theme)
         self.note = label("", "attention", wrap=True)
@@ -473,15 +473,12 @@ class AnswerView(ScrollCard):
 
     def least_height(self, width: int) -> int:
         """Return the height at which outcome, sentence and payload are whole."""
-        ring = 2 * FOCUS_RING
-        inside = min(MAX_WIDTH, max(200, width - 2 - ring)) - 2 * PADDING
-        margins, heights = self.column.contentsMargins(), [0]
-        for place in range(self.column.indexOf(self.more)):
-            item = self.column.itemAt(place)
-            if item is not None and not item.isEmpty():
-                heights.append(_height(item, inside))
-        above = margins.top() + sum(heights) + self.column.spacing() * (len(heights) - 1)
-        return above + self._footer.sizeHint().height() + 4 + ring - self.marks.spare_height()
+        column, margins = self.column, self.column.contentsMargins()
+        inside = self._wide(width) - margins.left() - margins.right()
+        below = map(column.itemAt, range(column.indexOf(self.more), column.count()))
+        heights = [part_height(i, inside) for i in below if i is not None and not i.isEmpty()]
+        rest = sum(heights) + column.spacing() * len(heights) + margins.bottom()
+        return self.natural_height(width) - rest - self.marks.spare_height()
 
     def show_item(self, item: Item, audit: Audit) -> None:
         """Show the finding of a row, what stands beside it, and where it stands."""
@@ -652,10 +649,6 @@ def _share_words() -> str:
         "All possible payloads share 1; the better one fits the text, the more it has. This ranks "
         "payloads, not people.",
     )
-
-
-def _height(part: QLayoutItem, width: int) -> int:
-    return part.heightForWidth(width) if part.hasHeightForWidth() else part.sizeHint().height()
 
 
 def _link(words: str) -> QPushButton:

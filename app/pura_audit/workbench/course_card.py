@@ -224,7 +224,10 @@ class CourseCard(PlotCard):
         if threshold is not None:
             self._threshold.setValue(threshold)
             self._caption.setText(translate("Course", "decision threshold"))
-            self._caption.setPos(end, threshold)
+            # Below a line that is high up: above it there is no room, and the curve begins low.
+            low_down = threshold < floor + 0.6 * (high + margin - floor)
+            self._caption.setAnchor((1, 1) if low_down else (0, 0))
+            self._caption.setPos(end if low_down else first, threshold)
         axis = self.plot.getPlotItem().getAxis("left")
         look = {"font-size": f"{fonts.LABEL}px", "color": self.theme.tokens.muted}
         axis.setLabel("log₁₀", **look)

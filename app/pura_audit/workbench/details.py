@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication
@@ -19,7 +18,7 @@ from pura.record.finding import rendered
 from pura.record.naming import whom_words
 from pura.record.surroundings import StepReport
 from pura.words.sentences import changed, noted, step_name, title
-from pura_audit.platform.i18n import decimal, filled, language, number, translate
+from pura_audit.platform.i18n import decimal, filled, language, moment, number, translate
 from pura_audit.theme.theme import GRID, Theme
 from pura_audit.widgets.card import Fold, add_parts, column_of, label, push_button
 from pura_audit.widgets.form_dialog import (
@@ -37,19 +36,8 @@ from pura_audit.workbench.answer import grouped
 _PROMPTS = 5  # candidates that are named
 
 
-@dataclass(frozen=True, kw_only=True)
-class Part:
-    """A heading and what stands below it.
-
-    Attributes:
-        title: The heading; empty below the headline.
-        lines: Paragraphs.
-        behind: It is folded away at first: for who wants to know it in full.
-    """
-
-    title: str
-    lines: tuple[str, ...]
-    behind: bool = False
+Part = tuple[str, Sequence[str], bool]
+"""Title and lines of a part, and whether they stand behind a heading that opens."""
 
 
 def parts(audit: Audit, next_step: str = "") -> list[Part]:
@@ -66,50 +54,36 @@ def parts(audit: Audit, next_step: str = "") -> list[Part]:
     )
     shown = (*found.answer, *found.qualifications)
     rest = [one for one in found.wording if one not in shown]
-    made = [
-        Part(
-            title="",
-            lines=(" ".join(rendered(found.answer, tongue)), *rendered(found.caveat, tongue)),
-        ),
-        Part(title=translate("Dialog", "For whom, when"), lines=whom),
-        Part(
-            title=translate("Dialog", "In addition"),
-            lines=tuple(rendered(found.qualifications, tongue)),
-        ),
-        Part(
-            title=translate("Dialog", "What it rests on"),
-            lines=("\n".join(_ground(audit, tongue)),),
-        ),
-        Part(
-            title=translate("Dialog", "What weakens or limits this"),
-            lines=tuple(
-                f"–  {words}" for words in (*rendered(found.cautions, tongue), *found.notes(tongue))
-            ),
-        ),
-        Part(title=translate("Dialog", "What to do next"), lines=(next_step,)),
+    limits = (*rendered(found.cautions, tongue), *found.notes(tongue))
+    steps = [_step(step, tongue) for step in audit.log]
+    about = [f"{name}: {value}" for name, value in _provenance(audit, tongue)]
+    variants = audit.variants if len(audit.variants) > 1 else ()
+    in_short = [
+        ("", [" ".join(rendered(found.answer, tongue)), *rendered(found.caveat, tongue)]),
+        (translate("Dialog", "For whom, when"), whom),
+        (translate("Dialog", "In addition"), rendered(found.qualifications, tongue)),
+        (translate("Dialog", "What it rests on"), ["\n".join(_ground(audit, tongue))]),
+        (translate("Dialog", "What weakens or limits this"), [f"–  {words}" for words in limits]),
+        (translate("Dialog", "What to do next"), [next_step]),
     ]
-    behind = {
-        translate("Dialog", "The findings in full"): rendered(rest, tongue),
-        translate("Dialog", "Each mark"): ["\n".join(lines) for lines in found.mark_lines(tongue)],
-        translate("Dialog", "What is compared"): rendered(found.compared, tongue),
-        translate("Dialog", "Scale"): ["\n".join(found.scale_lines(tongue))],
-        translate("Dialog", "Readings of the text"): ["\n".join(map(_reading, audit.variants))]
-        if len(audit.variants) > 1
-        else [],
-        translate("Dialog", "After candidate prompts"): ["\n".join(_prompted(audit))],
-        translate("Dialog", "Measured with"): [
-            "\n".join(f"{name}: {value}" for name, value in _provenance(audit, tongue))
-        ],
-        translate("Dialog", "Steps"): ["\n".join(_step(step, tongue) for step in audit.log)],
-    }
-    made += [Part(title=title, lines=tuple(lines), behind=True) for title, lines in behind.items()]
-    return [part for part in made if any(part.lines)]
+    behind = [
+        (translate("Dialog", "The findings in full"), rendered(rest, tongue)),
+        (translate("Dialog", "Each mark"), ["\n".join(one) for one in found.mark_lines(tongue)]),
+        (translate("Dialog", "What is compared"), rendered(found.compared, tongue)),
+        (translate("Dialog", "Scale"), ["\n".join(found.scale_lines(tongue))]),
+        (translate("Dialog", "Readings of the text"), ["\n".join(map(_reading, variants))]),
+        (translate("Dialog", "After candidate prompts"), ["\n".join(_prompted(audit))]),
+        (translate("Dialog", "Measured with"), ["\n".join(about)]),
+        (translate("Dialog", "Steps"), ["\n".join(steps)]),
+    ]
+    rows = [(*row, False) for row in in_short] + [(*row, True) for row in behind]
+    return [row for row in rows if any(row[1])]
 
 
 def wording(audit: Audit, next_step: str = "") -> str:
     """Return everything that the record says, as text."""
-    blocks = ("\n".join(filter(None, (one.title, *one.lines))) for one in parts(audit, next_step))
-    return "\n\n".join(blocks)
+    shown = parts(audit, next_step)
+    return "\n\n".join("\n".join(filter(None, (head, *lines))) for head, lines, _ in shown)
 
 
 def _ground(audit: Audit, tongue: str) -> list[str]:
@@ -232,7 +206,7 @@ def details_dialog(
     column = column_of(inside=inside)
     column.setContentsMargins(GRID, GRID, GRID, GRID)
     for part in parts(audit, next_step):
-        _add_part(column, part)
+        _add_part(column, *part)
     column.addStretch(1)
     area = QScrollArea()
     area.setWidgetResizable(True)
@@ -249,23 +223,19 @@ def details_dialog(
     return dialog
 
 
-def _add_part(column: QVBoxLayout, part: Part) -> None:
-    roles = ("",) if part.title else ("reading", "muted")  # the answer, what it is not
-    lines = [
-        label(words, roles[min(place, len(roles) - 1)], wrap=True)
-        for place, words in enumerate(part.lines)
-    ]
-    for line in lines:
-        line.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-    if part.behind:
-        fold = Fold(part.title)
+def _add_part(column: QVBoxLayout, head: str, lines: Sequence[str], folded: bool) -> None:
+    if folded:
+        fold = Fold(head)
         column.addWidget(fold)
         column = fold.body
-    elif part.title:
-        column.addWidget(label(part.title, "section"))
-    for line in lines:
+    elif head:
+        column.addWidget(label(head, "section"))
+    for place, words in enumerate(lines):
+        role = "" if head else "muted" if place else "reading"  # the answer, what it is not
+        line = label(words, role, wrap=True)
+        line.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         column.addWidget(line)
-    if not part.behind:
+    if not folded:
         column.addSpacing(GRID)
 
 
@@ -311,8 +281,9 @@ class CompareDialog(PlainDialog):
     def _choice(self, name: str) -> QComboBox:
         choice = QComboBox()
         choice.setAccessibleName(name)
+        choice.setSizeAdjustPolicy(choice.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         for place, audit in enumerate(self._audits, start=1):
-            choice.addItem(f"{place}. {audit.input.name}, {audit.created[:16].replace('T', ' ')}")
+            choice.addItem(f"{place}. {audit.input.name}, {moment(audit.created)}")
         return choice
 
     def _ask_texts(self) -> None:

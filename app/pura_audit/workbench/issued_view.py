@@ -88,11 +88,10 @@ class IssuedModel(RowsModel):
         self.endResetModel()
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Return a cell or where it is set; what is cut is read whole below the pointer."""
+        """Return a cell or where it is set."""
         if role == Qt.ItemDataRole.TextAlignmentRole and index.column():
             return None  # a number of a customer is a name
-        shown = Qt.ItemDataRole.DisplayRole if role == Qt.ItemDataRole.ToolTipRole else role
-        return super().data(index, shown)
+        return super().data(index, role)
 
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole

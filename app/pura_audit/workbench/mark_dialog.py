@@ -24,12 +24,12 @@ from pura_audit.theme.theme import GAP, GRID
 from pura_audit.widgets.card import FlowLayout, Scrolled, add_parts, column_of, label, row_of
 from pura_audit.widgets.form_dialog import (
     LabelledField,
+    MainButton,
     ask_target,
     button_row,
     close_button,
     combo,
     dialog_column,
-    main_button,
     plain_button,
     spin_box,
 )
@@ -85,7 +85,7 @@ class MarkDialog(WorkingDialog):
         self.text.setReadOnly(True)
         self.text.setAccessibleName(translate("Mark", "The marked text"))
         self.text.setPlaceholderText(translate("Mark", "The marked text stands here."))
-        self.write = main_button(translate("Mark", "Write the text"), self._write)
+        self.write = MainButton(translate("Mark", "Write the text"), self._write)
         self.copy = plain_button(translate("Mark", "Copy"), self._copy)
         self.save = plain_button(translate("Mark", "Save …"), self.ask_target)
         self.audit = plain_button(translate("Mark", "Put it into the list"), self._to_list)
@@ -128,7 +128,7 @@ class MarkDialog(WorkingDialog):
     def refresh_buttons(self) -> None:
         """Enable what can be done now."""
         written = bool(self.made) and not self.busy
-        self.write.setEnabled(self.form.payload is not None and not self.busy)
+        self.write.require({self.form.caption: self.form.payload}, free=not self.busy)
         for button in (self.copy, self.save, self.audit):
             button.setEnabled(written)
 

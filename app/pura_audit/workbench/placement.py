@@ -101,7 +101,8 @@ class WorkView(QWidget):
             self.stack.setMaximumHeight(16_777_215)
             return
         self.answer.document.setVisible(self.height() >= LOW)  # the title of the window has it
-        wanted = least = view.natural_height(self.stack.width())
+        heights = view.heights(self.stack.width())
+        wanted = least = heights[-1]
         if view is self.answer:
             least = self.answer.least_height(self.stack.width())
         # What the text needs at least is left to it; what an answer says below the payload scrolls.
@@ -109,7 +110,11 @@ class WorkView(QWidget):
         share = max(least, min(wanted, round(self.height() * SHARE)))
         if view is self.answer and self.answer.limits.opened:
             share = wanted  # the text gives way: the answer stays where it is
-        self.stack.setFixedHeight(max(1, min(share, highest)))
+        whole = [one for one in heights if one <= highest] or [max(1, highest)]
+        share = next((one for one in whole if one >= share), whole[-1])
+        if share == heights[-2]:  # for the margin below the last line alone nothing scrolls
+            share = whole[-1]
+        self.stack.setFixedHeight(share)
         if (layout := self.layout()) is not None:
             layout.activate()  # at once: the text opens at a place, and needs its height for it
 

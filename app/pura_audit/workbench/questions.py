@@ -42,12 +42,12 @@ from pura_audit.theme import fonts
 from pura_audit.theme.theme import GAP, GRID
 from pura_audit.widgets.card import add_parts, label
 from pura_audit.widgets.form_dialog import (
+    MainButton,
     PlainDialog,
     ask_first,
     button_row,
     cancel_button,
     dialog_column,
-    main_button,
     opened,
 )
 from pura_audit.widgets.text_layout import safe_text
@@ -251,7 +251,7 @@ class FolderDialog(PlainDialog):
         self.recursive = _box(translate("Folder", "Enter the folders inside"), now.recursive)
         self.hidden = _box(translate("Folder", "Take hidden files too"), now.hidden)
         self.links = _box(translate("Folder", "Follow symbolic links"), now.links)
-        self.choose = main_button(translate("Folder", "Open the folder"), self._take)
+        self.choose = MainButton(translate("Folder", "Open the folder"), self._take)
         words = translate(
             "Folder", "These choices also hold for folders that are dropped on the window."
         )
@@ -332,7 +332,7 @@ class ReadingDialog(PlainDialog):
         self.preview.setFont(fonts.face(fonts.READING))
         self.preview.setAccessibleName(translate("Reading", "Preview"))
         self.notes = label("", "muted", wrap=True)
-        self.apply = main_button(translate("Reading", "Read it like this"), self.take)
+        self.apply = MainButton(translate("Reading", "Read it like this"), self.take)
         self._heading = label(translate("Reading", "Parts of the file"), "label")
         self.parts.setMaximumHeight(150)
         for box in (self.parts, self.preview):
@@ -349,7 +349,7 @@ class ReadingDialog(PlainDialog):
 
     def look(self) -> None:
         """Ask the file thread what the file holds in the encoding that is chosen."""
-        self.apply.setEnabled(False)
+        self.apply.require({}, free=False)
         encoding, texts = self.encoding.currentData(), self._session.texts
         if self._looking is not None:
             self._looking.drop()
@@ -433,7 +433,7 @@ class ReadingDialog(PlainDialog):
         self.notes.setText("; ".join(facts))
 
     def _allow(self) -> None:
-        self.apply.setEnabled(bool(self.chosen()))
+        self.apply.require({self._heading.text(): self.chosen()})
 
     def chosen(self) -> tuple[Document, ...]:
         """Return the parts that are ticked."""

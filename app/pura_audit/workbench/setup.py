@@ -43,13 +43,13 @@ from pura_audit.widgets.card import (
 )
 from pura_audit.widgets.form_dialog import (
     Host,
+    MainButton,
     ask_file,
     ask_target,
     button_row,
     cancel_button,
     combo,
     dialog_column,
-    main_button,
     name_input,
     named_rows,
     opened,
@@ -339,7 +339,7 @@ class SetupDialog(KeyKeepingDialog):
                 aligned=True,
             )
         )
-        self.go = main_button(translate("Setup", "Set up"), self._go)
+        self.go = MainButton(translate("Setup", "Set up"), self._go)
         foot = button_row(cancel_button(self), self.go)
         add_parts(column, form, more, foot, self.progress_row())  # below: no button moves
         for button in self.templates.values():
@@ -354,7 +354,8 @@ class SetupDialog(KeyKeepingDialog):
     def refresh_buttons(self) -> None:
         """Enable the button once there is a name and nothing runs."""
         here = self.key.currentData() != _FILE or self._file is not None
-        self.go.setEnabled(not self.busy and here and bool(self.name.text().strip()))
+        name = {self.name.accessibleName(): self.name.text().strip()}
+        self.go.require(name, free=here and not self.busy)
         self.bits.setEnabled(self.template == "number")
         about = {
             "customer-date": translate(
@@ -477,7 +478,7 @@ class BundleDialog(KeyKeepingDialog):
         self.model = QCheckBox(filled(words, size=size(builtin_model().download_bytes)))
         self.model.setChecked(True)
         self.model.hide()
-        self.go = main_button(translate("Bundle", "Show what it holds"), self._go)
+        self.go = MainButton(translate("Bundle", "Show what it holds"), self._go)
         foot = button_row(cancel_button(self), self.go)
         fields = (self.passphrase, self.holds, self.policy, self.model)
         add_parts(column, *fields, self.progress_row(stays=True), foot)
@@ -486,8 +487,8 @@ class BundleDialog(KeyKeepingDialog):
 
     def refresh_buttons(self) -> None:
         """Enable the button once there is a passphrase and nothing runs."""
-        there = self._secret is not None or bool(self.passphrase.text())
-        self.go.setEnabled(not self.busy and there)
+        there = self._secret is not None or self.passphrase.text()
+        self.go.require({self.passphrase.accessibleName(): there}, free=not self.busy)
 
     def _forget(self) -> None:
         if self._secret is not None and not self.busy:

@@ -17,7 +17,7 @@ from pura.documents import Document
 from pura.record.audit import Audit
 from pura.record.comparison import Alignment, Kind, Pair, align, marked_in_one
 from pura_audit.jobs.queue import Done, Failure, Job, Outcome
-from pura_audit.platform.i18n import filled, translate
+from pura_audit.platform.i18n import filled, moment, translate
 from pura_audit.session.queue_model import Item, ItemState
 from pura_audit.session.selection import Selection
 from pura_audit.session.session import Session
@@ -281,7 +281,7 @@ class TextChoice:
         else:
             assert self.saved is not None  # a choice is one or the other
             name, created = self.saved.input.name, self.saved.created
-        audited = created[:16].replace("T", " ") or translate("SideBySide", "not audited")
+        audited = moment(created) or translate("SideBySide", "not audited")
         return f"{name}, {audited}"
 
 

@@ -23,6 +23,7 @@ from pura_audit.session.queue_model import Item, ItemState, measure_words, state
 from pura_audit.theme.fonts import app_icon
 from pura_audit.theme.theme import GAP, GRID
 from pura_audit.widgets.card import (
+    ElidedLabel,
     ScrollCard,
     add_parts,
     column_of,
@@ -203,6 +204,7 @@ class ReadyView(ScrollCard):
     def __init__(self) -> None:
         super().__init__()
         self.heading = label("", "answer", wrap=True)
+        self.document = ElidedLabel(role="muted", middle=True)
         self.setup = SetupView()
         self.setup.hide()
         self.words = label("", "muted", wrap=True)
@@ -236,7 +238,8 @@ class ReadyView(ScrollCard):
         self.prompting = QWidget()
         several = row_of(self.several, None, self.from_file, spacing=-1)
         column_of(caption, self.prompt, several, inside=self.prompting)
-        above = (self.heading, self.words, self.setup)
+        about = column_of(self.document, self.words, spacing=2)
+        above = (self.heading, about, self.setup)
         add_parts(self.column, *above, self.prompting, self.expectation, None)
 
     def _changed(self) -> None:
@@ -289,7 +292,9 @@ class ReadyView(ScrollCard):
         elif missing:
             way = translate("Ready", "It waits here. Choose how you want to begin:")
         parts = [item.name, measure_words(item)]
-        self.words.setText(" · ".join(p for p in parts if p) + (f"\n{way}" if way else ""))
+        self.document.setText(" · ".join(filter(None, parts)))
+        self.words.setText(way)
+        self.words.setVisible(bool(way))
         for field in (self.prompt, self.several):
             field.blockSignals(True)
         if self.prompt.toPlainText() != item.prompt:
@@ -358,6 +363,7 @@ class ErrorView(ScrollCard):
 
     def __init__(self) -> None:
         super().__init__()
+        self.document = ElidedLabel(role="muted", middle=True)
         self.heading = label(state_words(ItemState.FAILED), "answer")
         self.what = label("", "attention", wrap=True)
         self.safe = label(
@@ -376,7 +382,7 @@ class ErrorView(ScrollCard):
         for line in lines:
             line.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         buttons = row_of(self.again, self.remove, None, spacing=GAP)
-        add_parts(self.column, *lines, GRID, buttons, None)
+        add_parts(self.column, self.document, *lines, GRID, buttons, None)
 
     def show_failure(self, failure: Failure, name: str, *, again: bool) -> None:
         """Show why.
@@ -387,7 +393,8 @@ class ErrorView(ScrollCard):
             again: Whether there is a text that could be audited once more.
         """
         self._failure = failure
-        self.what.setText(f"{name}: {failure.message}")
+        self.document.setText(name)
+        self.what.setText(failure.message)
         hint, words = failure.hint, translate("Error", "Try again")
         if failure.code in OF_MODELS:
             hint = translate("Error", "Install it or put it back, or choose another model.")

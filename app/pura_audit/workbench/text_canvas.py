@@ -298,8 +298,11 @@ class TextCanvas(QAbstractScrollArea):
         self.viewport().update()
 
     def _laid(self) -> None:
-        bar = self.verticalScrollBar()
-        height = len(self._lines) * self.line_height + 8
+        bar, below = self.verticalScrollBar(), self.viewportMargins().bottom()
+        rest = (self.viewport().height() + below - 4) % self.line_height
+        if rest != below:
+            self.setViewportMargins(0, 0, 0, rest)  # no line is cut at the foot
+        height = len(self._lines) * self.line_height + 4
         bar.setPageStep(self.viewport().height())
         bar.setSingleStep(self.line_height)
         bar.setRange(0, max(0, height - self.viewport().height()))
@@ -338,12 +341,15 @@ class TextCanvas(QAbstractScrollArea):
 
     def show_middle(self, line: float) -> None:
         """Scroll so that a line stands in the middle."""
-        middle = line * self.line_height - self.viewport().height() / 2
-        self.verticalScrollBar().setValue(round(middle))
+        self._scroll_whole(line - self.viewport().height() / 2 / self.line_height)
+
+    def _scroll_whole(self, line: float) -> None:
+        """Scroll so that about this line is the first one, and whole."""
+        self.verticalScrollBar().setValue(round(line) * self.line_height)
 
     def _visible(self) -> range:
         top = self.verticalScrollBar().value()
-        first = max(0, (top - 4) // self.line_height)
+        first = max(0, top // self.line_height)
         last = (top + self.viewport().height()) // self.line_height + 1
         return range(first, min(last, len(self._lines)))
 

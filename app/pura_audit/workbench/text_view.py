@@ -96,8 +96,7 @@ class TextView(TextCanvas):
     def show_character(self, place: int) -> None:
         """Bring a character to the upper third of the screen."""
         line = self._lines.of_character(place)
-        third = self.viewport().height() / 3
-        self.verticalScrollBar().setValue(round(line * self.line_height - third))
+        self._scroll_whole(line - self.viewport().height() / 3 / self.line_height)
 
     def _scroll_to(self, line: int) -> None:
         bar = self.verticalScrollBar()
@@ -105,7 +104,7 @@ class TextView(TextCanvas):
         if top < bar.value():
             bar.setValue(top)
         elif top + self.line_height > bar.value() + self.viewport().height():
-            bar.setValue(top + self.line_height - self.viewport().height() + 8)
+            bar.setValue(top + self.line_height - self.viewport().height() + 4)
 
     def _describe(self) -> None:
         audit, token = self._selection.audit, self._selection.token

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -120,15 +121,8 @@ def generate(
         write_or_refuse(ids, (json.dumps(note) + "\n").encode())
     text = made.text
     if identity is not None:
-        signed = sign_manifest(
-            text,
-            identity,
-            payload=bits.text,
-            profile=shared.fingerprint,
-            soft_binding=soft_binding,
-            form=form,
-            timestamp=timestamp,
-        )
+        signing = partial(sign_manifest, soft_binding=soft_binding, form=form, timestamp=timestamp)
+        signed = signing(text, identity, payload=bits.text, profile=shared.fingerprint)
         text = signed.text
         if store is not None:
             write_or_refuse(store, signed.store)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -83,15 +84,8 @@ def sign(
     bits = payload_of(shared, payload, field)
     words = read_signable(text)
     identity = signer(certificate, key, passphrase_file)
-    made = sign_manifest(
-        words,
-        identity,
-        payload=bits.text,
-        profile=shared.fingerprint,
-        soft_binding=soft_binding,
-        form=form,
-        timestamp=timestamp,
-    )
+    signing = partial(sign_manifest, soft_binding=soft_binding, form=form, timestamp=timestamp)
+    made = signing(words, identity, payload=bits.text, profile=shared.fingerprint)
     if register:
         name_manifest(at, payload=bits, manifest=made.manifest)
     write_or_refuse(output, made.store if form == DETACHED else made.text.encode())

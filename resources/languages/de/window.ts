@@ -1317,6 +1317,10 @@
         <translation>Tabelle kopieren</translation>
     </message>
     <message>
+        <source>Still needed: {what:text}</source>
+        <translation>Es fehlt noch: {what:text}</translation>
+    </message>
+    <message>
         <source>Cancel</source>
         <translation>Abbrechen</translation>
     </message>
@@ -1532,10 +1536,6 @@
     <message>
         <source>Tokens of each</source>
         <translation>Token je Text</translation>
-    </message>
-    <message>
-        <source>A measurement takes a key and a profile.</source>
-        <translation>Zum Messen braucht es einen Schlüssel und ein Profil.</translation>
     </message>
     <message>
         <source>Marked texts</source>
@@ -3329,10 +3329,6 @@
         <translation>Bearbeitungen, ebenfalls gemessen</translation>
     </message>
     <message>
-        <source>A measurement takes a profile.</source>
-        <translation>Eine Messung braucht ein Profil.</translation>
-    </message>
-    <message>
         <source>Prompts</source>
         <translation>Prompts</translation>
     </message>
@@ -4985,6 +4981,10 @@
         <translation>Jeder Prüfschritt hat sein eigenes Ergebnis; kein einzelnes Häkchen steht für alle.</translation>
     </message>
     <message>
+        <source>Report</source>
+        <translation>Bericht</translation>
+    </message>
+    <message>
         <source>Checking …</source>
         <translation>Nachprüfung läuft …</translation>
     </message>
@@ -6054,6 +6054,14 @@ Anteil {share:text}</translation>
     <message>
         <source>This report is a draft. A signature makes it look finished: choose “Final” in the report window, save it again, and sign that.</source>
         <translation>Dieser Bericht ist ein Entwurf. Mit einer Signatur sieht er fertig aus: Wählen Sie im Berichtsfenster »Endgültig«, speichern Sie ihn neu und signieren Sie den.</translation>
+    </message>
+    <message>
+        <source>Report</source>
+        <translation>Bericht</translation>
+    </message>
+    <message>
+        <source>Certificate</source>
+        <translation>Zertifikat</translation>
     </message>
     <message>
         <source>Choose another name: the unsigned report stays.</source>

@@ -5,8 +5,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QLabel
 
+from pura.base import numerals
 from pura.base.paths import user_paths
 from pura.caselog import (
     LEAVE_OUT,
@@ -52,7 +54,7 @@ def filled(window, audit) -> str:
 @pytest.fixture
 def browser(window, filled, qtbot):
     dialog = opening.show_cases(window)
-    qtbot.waitUntil(lambda: dialog.pane.shown is not None)
+    qtbot.waitUntil(lambda: dialog.pane.case is not None)
     return dialog
 
 
@@ -66,7 +68,7 @@ def given(qtbot: Any, act: Callable[[], AskDialog], *texts: str) -> None:
 
 
 def shown(browser: Any) -> Any:
-    return browser.pane.shown.case
+    return browser.pane.case
 
 
 def last_action() -> str:
@@ -78,10 +80,13 @@ def test_saving_opens_a_case_and_says_so(window, audit, qtbot):
     window.session.texts.add_audit(audit)
     window.actions_by_name["save"].trigger()
     [dialog] = [d for d in window.findChildren(QDialog) if d.isVisible()]
-    assert not dialog.save.isEnabled()
+    said = [dialog.save.missing.text()]
     dialog.case.setEditText("Thesis")
-    assert not dialog.save.isEnabled()  # nobody said who saves
+    assert not dialog.save.isEnabled()
+    said.append(dialog.save.accessibleDescription())
     dialog.who.set_text("Anna")
+    said.append(dialog.save.missing.text())
+    assert said == ["Still needed: Case · Who saves", "Still needed: Who saves", ""]
     with qtbot.waitSignal(dialog.saved):
         dialog.save.click()
     [case] = cases()
@@ -134,7 +139,7 @@ def test_a_sealed_text_opens_with_its_passphrase(window, audit, qtbot):
     with qtbot.waitSignal(dialog.saved):
         ask.ok.click()
     browser = opening.show_cases(window)
-    qtbot.waitUntil(lambda: browser.pane.shown is not None)
+    qtbot.waitUntil(lambda: browser.pane.case is not None)
     browser.acts.do("open")
     [ask] = browser.findChildren(PassphraseDialog)
     ask.first.setText("another passphrase")
@@ -170,7 +175,7 @@ def test_an_empty_log_says_what_to_do(window, qtbot):
     assert "Ctrl+S" in browser.none.text()
     window.session.settings.update(auditor="")
     given(qtbot, browser.ask_new, "Thesis", "urgent", "Anna")
-    qtbot.waitUntil(lambda: browser.pane.shown is not None)
+    qtbot.waitUntil(lambda: browser.pane.case is not None)
     assert shown(browser).notes[0].text == "urgent"
     assert window.session.settings.current.auditor == "Anna"
 
@@ -183,6 +188,18 @@ def test_audits_open_without_a_model(window, browser, audit, qtbot):
     assert window.session.texts.current.audit.text == audit.text
     assert window.session.texts.current.audit.id == "1" * 32
     assert last_action() == "text-opened"
+
+
+def test_days_and_times_read_as_in_findings(browser):
+    case, pane = shown(browser), browser.pane
+    day = numerals.date(case.opened, "en")
+    minute = f"{day}, {case.opened[11:16]} UTC"
+    assert pane.line.text() == f"Opened {minute} by Anna"
+    assert pane.notes.toPlainText().startswith(f"{minute} · Anna")
+    assert pane.history.model().cell(pane.history.model().rowCount() - 1, 1) == minute
+    assert browser.table.model().cell(0, 2) == numerals.date(case.changed, "en")
+    tip = browser.table.model().index(0, 0).data(Qt.ItemDataRole.ToolTipRole)
+    assert tip == case.name  # beside the day there is little room for it
 
 
 def test_notes_tags_and_names(browser, qtbot):
@@ -273,7 +290,7 @@ def test_an_incomplete_case_says_so_in_the_list_at_its_head_and_beside_the_audit
         entry = read_case(log, filled).items[0].entry
         log.db.execute("DELETE FROM kept WHERE seq = ? AND field = 'record'", (entry.seq,))
     dialog = opening.show_cases(window)
-    qtbot.waitUntil(lambda: dialog.pane.shown is not None)
+    qtbot.waitUntil(lambda: dialog.pane.case is not None)
     said = "\n".join(one.text() for one in dialog.findChildren(QLabel))
     assert "The case is incomplete: one thing that its entries commit to is missing" in said
     assert f"record ({entry.seq})" in said

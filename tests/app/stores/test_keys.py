@@ -241,6 +241,7 @@ def test_a_passphrase_is_shown_only_when_asked_and_judged_by_length(app, qtbot):
     dialog.first.setText("short")
     assert "of at least 12" in dialog.strength.text()
     dialog.first.setText(WORDS)
+    assert dialog.ok.missing.text() == "Still needed: Once more"
     dialog.again.setText(WORDS[:-1])
     assert not dialog.ok.isEnabled()
     dialog.again.setText(WORDS)

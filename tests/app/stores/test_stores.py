@@ -266,7 +266,7 @@ def test_measured_tables_are_listed_signed_relied_on_and_removed(
     assert not dialog.buttons["sign"].isEnabled()
     dialog.ask_file().fileSelected.emit(str(tmp_path / "table.json"))
     settle("The table “internal” was added.")
-    assert cells(dialog.table) == ["internal", "2026-11-22", "", "64", "–", "–"]
+    assert cells(dialog.table) == ["internal", "22 November 2026", "", "64", "–", "–"]
     assert sealed.fingerprint in dialog.detail.text()
     found = ["1,200 positions", "1,200 positions", "95 %", "64"]
     assert cells(dialog.lines) == ["whole texts", *found]

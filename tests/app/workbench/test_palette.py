@@ -63,8 +63,8 @@ def test_commands_texts_cases_settings_and_pages_are_gone_to(window, qtbot, foun
     guide.close()
     found("amt", "Case")
     cases = opened(window, qtbot, CasesDialog)
-    qtbot.waitUntil(lambda: cases.pane.shown is not None)
-    assert cases.pane.shown.case.name == "Zeitung gegen Amt"
+    qtbot.waitUntil(lambda: cases.pane.case is not None)
+    assert cases.pane.case.name == "Zeitung gegen Amt"
     cases.reject()
 
 

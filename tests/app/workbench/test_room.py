@@ -33,7 +33,7 @@ def test_nothing_is_cut_and_nothing_overlaps(german, audit, several, text):
     window.empty.setup.busy(Progress(step=0, name="model", done=40, total=100, seconds_left=75))
     window.empty.setup.say("Die Datei lässt sich nicht lesen. " * 3)
     found += at_every_size(window, "setting up")
-    session.texts.add_text(f"\u200b{text}", "Ein Brief an die Redaktion mit einem langen Namen")
+    session.texts.add_text(f"\u200b{text}", f"{'Stellungnahme_der_Verwaltung_' * 5}v3.docx")
     found += at_every_size(window, "ready")
     item = session.texts.current
     item.state = ItemState.INTERRUPTED

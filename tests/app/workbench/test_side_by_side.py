@@ -135,7 +135,7 @@ def test_a_record_that_only_the_case_log_has_is_fetched(window, text, qtbot):
     qtbot.waitUntil(lambda: dialog.first.view.token_starts().size > 0)
     assert dialog.first.view.text == text
     qtbot.waitUntil(lambda: dialog.words.text() == "No word differs.")
-    assert dialog.chosen[0].words.startswith("memo, 20")
+    assert dialog.chosen[0].words.startswith("memo, 22 November 2026")
     assert dialog.chosen[1].words == "copy, not audited"
 
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QKeyEvent, QMouseEvent
-from PySide6.QtWidgets import QApplication, QLabel
+from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QLabel
 from tests.app.records import make_audit
 
 from pura.caselog.reports import CaseStatus
@@ -615,6 +615,65 @@ def test_outcome_sentence_and_payload_are_whole_in_a_low_window(shown_window, au
         for part in parts[: 2 if size[1] < 500 else 3]:
             place = part.rect().translated(part.mapTo(room, QPoint()))
             assert room.rect().contains(place), (size, place, room.rect())
+
+
+def ink(area: QAbstractScrollArea, edge: int) -> int:
+    """How many pixels of the last row are neither ground nor the edge of a box."""
+    picture = area.viewport().grab().toImage()
+    row = [picture.pixel(x, picture.height() - 1) for x in range(picture.width())]
+    return sum(colour not in (row[0], edge) for colour in row)
+
+
+@pytest.mark.parametrize("tongue", ["en", "de"])
+def test_no_line_is_cut_at_the_foot_of_the_answer(start, audit, several, tongue):
+    window = start(language=tongue)
+    first, second = audit.candidates
+    doubt = (replace(first, posterior=0.7), replace(second, posterior=0.3))
+    none = replace(audit, verdict="insufficient", passages=(), sentences=())
+    edge, found = window.theme.colour("line").rgb(), []
+    for number, one in enumerate((audit, several, replace(audit, candidates=doubt), none)):
+        window.session.texts.add_audit(replace(one, id=f"{number:032x}"))
+        answer = window.work.answer
+        for more in ("", "What stands below the payload. " * 30):
+            answer.more.setText(more)
+            answer.more.setVisible(bool(more))
+            for size in ((1024, 700), (1280, 800), (1440, 900), (800, 500), (1100, 655)):
+                window.resize(*size)
+                for _ in range(3):
+                    QApplication.processEvents()
+                cut = ink(answer.scroll_area, edge)
+                found += [(number, bool(more), size, cut)] if cut > 12 else []  # corners of a box
+    assert not found
+
+
+def test_no_line_of_the_text_is_cut_at_its_foot(shown_window, audit):
+    view, found = shown_window.work.text.view, []
+    for size in ((1024, 700), (1280, 800), (800, 500), (1100, 655)):
+        shown_window.resize(*size)
+        for larger in (0, 3):
+            view.set_text_size(16 + larger)
+            for place in (0, len(audit.text) // 2, len(audit.text)):
+                QApplication.processEvents()
+                view.show_character(place)
+                cut = ink(view, 0)
+                found += [(size, larger, place, cut)] if cut > 24 else []  # lines along the margin
+    assert not found
+
+
+def test_the_name_of_the_threshold_is_whole(shown_window, audit, qtbot):
+    course = shown_window.evidence.course
+    strong = replace(audit.tokens, log10_evidence=8 * audit.tokens.log10_evidence)
+
+    def whole() -> bool:
+        course.plot.grab()  # lays out what has moved
+        room = course.plot.getViewBox().sceneBoundingRect()
+        return room.contains(course._caption.sceneBoundingRect())
+
+    for one in (audit, replace(audit, id="9" * 32, tokens=strong)):  # ends near it, and far above
+        shown_window.session.texts.add_audit(one)
+        for size in ((1280, 800), (1440, 900), (1100, 655)):
+            shown_window.resize(*size)
+            qtbot.waitUntil(whole)
 
 
 def two_passages(audit: Audit) -> Audit:

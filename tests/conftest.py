@@ -356,18 +356,18 @@ def honest_record() -> Callable[..., Any]:
     """
     from dataclasses import replace
 
-    from pura.record import json_io
+    from tests.core.records import RECORD
+
     from pura.record.surroundings import KeyFacts
     from pura.words.sentences import Sentence
 
-    found = json_io.from_json((DATA / "v0.1.0" / "record.json").read_text(encoding="utf-8"))
     base = replace(
-        found,
+        RECORD,
         verdict="insufficient",
-        input=replace(found.input, name="a\u202eb.txt"),
-        keys=(found.key, KeyFacts(fingerprint="cd" * 8)),
-        evidence=replace(found.evidence, needed=100, keys_tried=2),
-        policy={**found.policy, "min_usable": 100},
+        input=replace(RECORD.input, name="a\u202eb.txt"),
+        keys=(RECORD.key, KeyFacts(fingerprint="cd" * 8)),
+        evidence=replace(RECORD.evidence, needed=100, keys_tried=2),
+        policy={**RECORD.policy, "min_usable": 100},
         sentences=(Sentence(key="note.n1"),),
         cautions=(),
         passages=(),

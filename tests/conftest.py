@@ -356,18 +356,18 @@ def honest_record() -> Callable[..., Any]:
     """
     from dataclasses import replace
 
-    from pura.record import json_io
+    from tests.core.records import RECORD
+
     from pura.record.surroundings import KeyFacts
     from pura.words.sentences import Sentence
 
-    found = json_io.from_json((DATA / "v0.1.0" / "record.json").read_text(encoding="utf-8"))
     base = replace(
-        found,
+        RECORD,
         verdict="insufficient",
-        input=replace(found.input, name="a\u202eb.txt"),
-        keys=(found.key, KeyFacts(fingerprint="cd" * 8)),
-        evidence=replace(found.evidence, needed=100, keys_tried=2),
-        policy={**found.policy, "min_usable": 100},
+        input=replace(RECORD.input, name="a\u202eb.txt"),
+        keys=(RECORD.key, KeyFacts(fingerprint="cd" * 8)),
+        evidence=replace(RECORD.evidence, needed=100, keys_tried=2),
+        policy={**RECORD.policy, "min_usable": 100},
         sentences=(Sentence(key="note.n1"),),
         cautions=(),
         passages=(),
@@ -454,31 +454,12 @@ def garbage_is_collected(request) -> Iterator[None]:
 @pytest.fixture(scope="session")
 def certificate(tmp_path_factory) -> Path:
     """A PKCS#12 file of "Reports Desk"; its passphrase is "Grüße 7". Its public part: ``.pem``."""
-    from datetime import UTC, datetime, timedelta
+    from tests.core.certificates import packed, pem, self_signed
 
-    from cryptography import x509
-    from cryptography.hazmat.primitives import hashes, serialization
-    from cryptography.hazmat.primitives.asymmetric import ec
-    from cryptography.hazmat.primitives.serialization import pkcs12
-    from cryptography.x509.oid import NameOID
-
-    now = datetime.now(UTC)
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "Reports Desk")])
-    cert = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(1)
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=9))
-        .sign(key, hashes.SHA256())
-    )
-    lock = serialization.BestAvailableEncryption("Grüße 7".encode())
+    key, made = self_signed("Reports Desk")
     path = tmp_path_factory.mktemp("certificate") / "org.p12"
-    path.write_bytes(pkcs12.serialize_key_and_certificates(b"x", key, cert, None, lock))
-    path.with_suffix(".pem").write_bytes(cert.public_bytes(serialization.Encoding.PEM))
+    path.write_bytes(packed(key, made, "Grüße 7".encode()))
+    path.with_suffix(".pem").write_bytes(pem(made))
     return path
 
 

@@ -2,14 +2,13 @@
 
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
+from tests.core.records import RECORD
 
 from pura.audit.unexamined import IntendedSetup, unexamined
 from pura.decode.paper import decode
 from pura.extract.local import local_evidence
-from pura.record import json_io
 from pura.record.audit import Audit, Sentence
 from pura.record.evidence import BitEvidence, PayloadFacts, StepEvidence, TokenEvidence
 from pura.record.naming import CandidateFacts, Passage, RegisterFacts, RegisterMatch
@@ -25,11 +24,6 @@ LAYOUT = parse_layout(
         {"name": "release", "bits": 6, "kind": "version", "parts": [2, 4]},
     ],
     36,
-)
-
-
-OLD = json_io.from_json(
-    (Path(__file__).parents[1] / "data" / "v0.1.0" / "record.json").read_text(encoding="utf-8")
 )
 
 
@@ -60,7 +54,7 @@ def make_audit(text: str, profile: Profile, key: SecretKey, *, verdict: str = "m
     whole = Passage(first_token=0, last_token=size - 1, start=0, end=len(text))
     weighed = ((payload, 0.995), (payload[::-1], 0.005))
     return replace(
-        OLD,
+        RECORD,
         id="0" * 32,
         input=InputFacts(
             name="memo.txt",
@@ -73,7 +67,9 @@ def make_audit(text: str, profile: Profile, key: SecretKey, *, verdict: str = "m
         key=held,
         keys=(held,),
         profile=profile,
-        model=replace(OLD.model, name="tiny", fingerprint="a" * 16, vocab_size=profile.vocab_size),
+        model=replace(
+            RECORD.model, name="tiny", fingerprint="a" * 16, vocab_size=profile.vocab_size
+        ),
         tokens=TokenEvidence(
             ids=ids,
             spans=spans,
@@ -95,7 +91,7 @@ def make_audit(text: str, profile: Profile, key: SecretKey, *, verdict: str = "m
         decoded=PayloadFacts(bits=payload, posterior=np.ones(len(payload)), repaired=1),
         candidates=tuple(CandidateFacts(bits=word, posterior=w) for word, w in weighed),
         evidence=replace(
-            OLD.evidence,
+            RECORD.evidence,
             log10_e=12.0 if mark else 0.1,
             scale_word="extremely strong" if mark else "no useful support either way",
             power=None,
@@ -105,7 +101,7 @@ def make_audit(text: str, profile: Profile, key: SecretKey, *, verdict: str = "m
             capped=mark,
         ),
         verdict=verdict,
-        sentences=(OLD.sentences[0] if mark else outcome, Sentence(key="note.n1")),
+        sentences=(RECORD.sentences[0] if mark else outcome, Sentence(key="note.n1")),
         cautions=(Sentence(key="caution.prompt-unknown"),),
         passages=(whole,) if mark else (),
         variants=(),

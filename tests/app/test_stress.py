@@ -2,6 +2,7 @@
 
 import pytest
 from tests.app.records import make_audit
+from tests.core.programs import lend
 
 from pura.model.store import ModelCache
 from pura.scheme import Payload, Profile
@@ -26,8 +27,7 @@ def dialog(window, small_models, small_model, small_samples, sample_key) -> Stre
     environment = Environment(
         paths=session.environment.paths, device="cpu", held=ModelCache(lambda *_: small_model)
     )
-    environment.paths.models.parent.mkdir(parents=True, exist_ok=True)
-    environment.paths.models.symlink_to(small_models)
+    lend(small_models, environment.paths.models)
     session.environment = environment
     sample = small_samples["marked-tbcc"]
     one = sample["texts"][0]

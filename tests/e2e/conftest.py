@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from tests.core.programs import lend
 
 from pura.cli.__main__ import main
 from pura.keys import SERVICE, backends
@@ -38,8 +39,7 @@ def samples(small_samples) -> dict[str, Any]:
 def home(tmp_path, models) -> Path:
     """A user's folder in which one model is installed."""
     root = tmp_path / "home"
-    (root / "data").mkdir(parents=True)
-    (root / "data" / "models").symlink_to(models, target_is_directory=True)
+    lend(models, root / "data" / "models")
     return root
 
 

@@ -12,6 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from tests.core.programs import lend
 
 from pura.scheme import SecretKey
 
@@ -190,8 +191,7 @@ def machine(tmp_path, small_models, pura, monkeypatch) -> Machine:
     root = tmp_path / "machine"
     for name in ("home/pura/data", "home/pura/config/profiles", "tmp", "secret"):
         (root / name).mkdir(parents=True)
-    models = root / "home" / "pura" / "data" / "models"
-    models.symlink_to(small_models, target_is_directory=True)
+    lend(small_models, root / "home" / "pura" / "data" / "models")
     # The two things that the user keeps elsewhere: not part of what is searched.
     (root / "secret" / "passphrase").write_text(PASSPHRASE)
     (root / "secret" / "key").write_text(KEY.hex())

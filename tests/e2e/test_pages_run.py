@@ -16,8 +16,6 @@ from multiprocessing.connection import Client, Listener
 from pathlib import Path
 
 import pytest
-from cryptography.hazmat.primitives.serialization import Encoding
-from cryptography.hazmat.primitives.serialization.pkcs12 import load_pkcs12
 from docx import Document
 from docx.oxml import OxmlElement
 from docx.oxml.ns import qn
@@ -258,8 +256,7 @@ def office(tmp_path, samples, certificate, desktop) -> Path:
     for name in ("essay.docx", "letter.docx", "text.docx"):
         tracked(folder / name, text, " And more.")
     shutil.copy(certificate, folder / "desk.p12")
-    signer = load_pkcs12(certificate.read_bytes(), PASSPHRASE.encode()).cert
-    (folder / "desk.pem").write_bytes(signer.certificate.public_bytes(Encoding.PEM))
+    shutil.copy(certificate.with_suffix(".pem"), folder / "desk.pem")
     return folder
 
 

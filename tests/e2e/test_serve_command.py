@@ -13,6 +13,7 @@ from pathlib import Path
 
 import httpx2 as httpx
 import pytest
+from tests.core.programs import lend
 from typer.testing import CliRunner
 
 from pura.base.paths import user_paths
@@ -76,9 +77,7 @@ def served(folder: Path, *words: str) -> Iterator[tuple[httpx.Client, subprocess
 @pytest.mark.sampled
 @pytest.mark.slow
 def test_a_kept_answer_outlives_the_process_and_sigterm_ends_it(tmp_path, small_models, samples):
-    models = user_paths().models
-    models.parent.mkdir(parents=True, exist_ok=True)
-    models.symlink_to(small_models)
+    lend(small_models, user_paths().models)
     sample = samples["marked-tbcc"]
     (tmp_path / "p.json").write_text(json.dumps(sample["profile"]))
     (tmp_path / "k.hex").write_text(sample["key_hex"])

@@ -10,6 +10,7 @@ import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QLabel
+from tests.core.programs import lend
 
 from pura.base.paths import Paths
 from pura_audit import application
@@ -24,8 +25,7 @@ WAIT = 240_000
 def paths(models, tmp_path, samples) -> Paths:
     """A user with a model and both profiles, and no keyring."""
     data = tmp_path / "data"
-    data.mkdir()
-    (data / "models").symlink_to(models, target_is_directory=True)
+    lend(models, data / "models")
     found = Paths(data=data, config=tmp_path / "config", state=tmp_path / "state")
     found.profiles.mkdir(parents=True)
     for name in ("marked", "marked-tbcc"):

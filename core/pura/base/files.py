@@ -89,17 +89,22 @@ def _replace(new: Path, path: Path) -> None:
     new.replace(path)
 
 
-def open_regular(path: Path) -> BinaryIO:
+def open_regular(path: Path, *, follow_links: bool = True) -> BinaryIO:
     """Open an ordinary file for reading; pipes, devices and folders are refused at once.
 
     What counts is the file that is open, not its name, which may have moved meanwhile. Opening a
     pipe never waits for its writer.
 
+    Args:
+        path: Where it is.
+        follow_links: False refuses a name that is a symbolic link (as folders are read).
+
     Raises:
         OSError: It cannot be opened, or is none; then its number is
             :data:`~pura.base.catalogue.NOT_REGULAR`.
     """
-    handle = os.open(path, _FLAGS)
+    flags = _FLAGS if follow_links else _FLAGS | getattr(os, "O_NOFOLLOW", 0)
+    handle = os.open(path, flags)
     mode = os.fstat(handle).st_mode
     if stat.S_ISREG(mode):
         return os.fdopen(handle, "rb")

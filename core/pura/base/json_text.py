@@ -42,6 +42,11 @@ def sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
+def is_hex(text: str, digits: int) -> bool:
+    """Tell whether a text is so many small hex digits."""
+    return len(text) == digits and set(text) <= set("0123456789abcdef")
+
+
 PIECE: Final = 16_384  # values, or characters, that are encoded at once
 
 

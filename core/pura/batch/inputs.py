@@ -24,7 +24,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath, PurePosixPath
 from typing import IO, Any, Final
 
-from pura.base.catalogue import phrase, quoted
+from pura.base.catalogue import NOT_REGULAR, phrase, quoted
 from pura.base.errors import InputError, PuraError, os_error_as
 from pura.base.files import open_regular
 from pura.base.numerals import visible
@@ -40,6 +40,7 @@ from pura.documents import (
 from pura.documents.folders import Skipped, WalkOptions, walk
 from pura.documents.formats import MAX_CHARACTERS, MAX_FILE_BYTES, over
 from pura.documents.readers.rows import FIELDS, delimiter_of
+from pura.documents.reading import unreadable
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -411,7 +412,7 @@ def as_refusal(error: Exception) -> PuraError:
     if isinstance(error, PuraError):
         return error
     if isinstance(error, OSError) and error.errno:
-        return _unreadable(error)
+        return unreadable(error)
     return InputError("batch.damaged", code="input-damaged")
 
 
@@ -434,18 +435,12 @@ def opened(path: str) -> Iterator[IO[bytes]]:
     """
     try:
         if "://" not in path and not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116 - any name
-            raise InputError("input.read", why=phrase("reason.special"), code="input-unreadable")
+            raise OSError(NOT_REGULAR, "not an ordinary file")
         file: IO[bytes] = remote(path, "rb").open() if "://" in path else open(path, "rb")  # noqa: PTH123, SIM115
     except (OSError, ValueError) as error:
-        raise _unreadable(error) from None
+        raise unreadable(error) from None
     with file:
         yield file
-
-
-def _unreadable(error: Exception) -> InputError:
-    number = getattr(error, "errno", None)
-    why = phrase("reason.system", why=number) if number else phrase("reason.name")
-    return InputError("input.read", why=why, code="input-unreadable")
 
 
 def remote(address: str, mode: str) -> Any:

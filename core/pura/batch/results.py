@@ -22,6 +22,7 @@ from pura.base.catalogue import phrase
 from pura.base.decoder import DecodeError, decode, later, schema_of
 from pura.base.errors import InputError, PuraError, RecordError, os_error_as, unusable
 from pura.base.files import read_bounded
+from pura.base.json_text import is_hex
 from pura.batch.inputs import arrow, opened, remote
 from pura.record.audit import Audit
 from pura.record.finding import BATCH, VALUES, Finding, named_marks, named_payload
@@ -420,7 +421,7 @@ def record_of(row: Row, folder: Path) -> Audit | None:
         RecordError: It is damaged, or speaks of another finding.
     """
     digest = row["digest"]
-    if digest is None or not _is_digest(digest):
+    if digest is None or not is_hex(digest, 64):
         return None
     path = record_path(folder, digest)
     if not path.exists():
@@ -441,7 +442,3 @@ def record_of(row: Row, folder: Path) -> Audit | None:
     if found != said or audit.verdict != row["verdict"]:
         raise RecordError("batch.other-record", code="batch-record")
     return audit
-
-
-def _is_digest(text: str) -> bool:
-    return len(text) == 64 and set(text) <= set("0123456789abcdef")

@@ -18,7 +18,7 @@ from pura.base.catalogue import catalogue
 from pura.base.database import Handle, Kind, transaction
 from pura.base.errors import CaseLogError, os_error_as
 from pura.base.files import make_private, write_atomic
-from pura.base.json_text import canonical, former, read_json, sha256
+from pura.base.json_text import canonical, former, is_hex, read_json, sha256
 from pura.base.paths import build_hash
 from pura.version import __version__
 
@@ -654,7 +654,7 @@ def workstation(path: Path) -> str:
     """Return the random identifier of this installation; made at the first call."""
     with suppress(OSError, UnicodeDecodeError):
         found = path.read_text(encoding="ascii").strip()
-        if len(found) == 16 and all(c in "0123456789abcdef" for c in found):
+        if is_hex(found, 16):
             return found
     new = secrets.token_hex(8)
     with suppress(OSError):  # a folder that cannot be written: this run has one of its own

@@ -11,6 +11,7 @@ from typing import Any, Final
 from pura.base import numerals
 from pura.base.errors import CaseLogError
 from pura.base.identity import Identity
+from pura.base.json_text import is_hex
 from pura.caselog.cases import FINISHED, REVIEWS, UNFILED, Case, CaseItem, read_case
 from pura.caselog.keeping import REPORT_ACTIONS, living, load_audit, record_report, worded
 from pura.caselog.log import CUSTODY, ORGANISATION, CaseLog, LogEntry, Person
@@ -354,7 +355,5 @@ def _check(action: str, case: str, key: str) -> None:
         )
     if (action in CUSTODY) != bool(case):
         raise CaseLogError("caselog.event-case", code="case-log-event-case")
-    about_key = action.startswith("key-")
-    fits = len(key) == 16 and all(c in "0123456789abcdef" for c in key)
-    if about_key and not fits:
+    if action.startswith("key-") and not is_hex(key, 16):
         raise CaseLogError("caselog.event-key", code="case-log-event-key")

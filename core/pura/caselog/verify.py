@@ -20,7 +20,7 @@ from pura.base.catalogue import Value, catalogue
 from pura.base.errors import CaseLogError
 from pura.base.files import read_bounded, write_atomic
 from pura.base.identity import Identity
-from pura.base.json_text import canonical, read_json
+from pura.base.json_text import canonical, is_hex, read_json
 from pura.caselog.cases import FINISHED, RECORD_OF, erasures, told_missing
 from pura.caselog.keeping import REPORT_ACTIONS, TEXT_MODES
 from pura.caselog.log import (
@@ -56,7 +56,7 @@ def parse_head(text: str, log: str) -> LogHead:
     """
     # Copied from a PDF, a long number carries blanks and marks of where it may be broken.
     seq, _, digest = re.sub(r"[\s\u00ad\u200b\u2060\ufffe]", "", text).lower().partition(":")
-    if not seq.isdecimal() or len(digest) != 64 or set(digest) - set("0123456789abcdef"):
+    if not seq.isdecimal() or not is_hex(digest, 64):
         raise CaseLogError("caselog.head", code="case-log-head")
     return LogHead(log=log, seq=int(seq), hash=digest)
 
@@ -104,7 +104,6 @@ def check_signature(
 FORM: Final = "pura-head/1"
 MAX_BYTES: Final = 1 << 18
 _NAME: Final = re.compile(r"pura-head-[0-9a-f]{8}-\d{4}-\d\d-\d\d\.(json|eml)")
-_HASH: Final = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -225,7 +224,7 @@ def _parse(name: str, data: bytes) -> Deposit:
 
 
 def _head(log: str, found: Mapping[str, Any]) -> LogHead:
-    if type(found["seq"]) is not int or not _HASH.fullmatch(str(found["hash"])):
+    if type(found["seq"]) is not int or not is_hex(str(found["hash"]), 64):
         raise ValueError("head")
     return LogHead(log=log, seq=found["seq"], hash=str(found["hash"]))
 

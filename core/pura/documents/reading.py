@@ -10,7 +10,6 @@ import hashlib
 import json
 import os
 import signal
-import stat
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
@@ -18,7 +17,7 @@ from pathlib import Path, PurePath
 from typing import BinaryIO, Final
 
 from pura.base import decoder
-from pura.base.catalogue import Phrase, phrase, quoted
+from pura.base.catalogue import NOT_REGULAR, Phrase, phrase, quoted
 from pura.base.errors import InputError, RecordError
 from pura.base.files import open_regular
 from pura.base.numerals import visible
@@ -109,14 +108,6 @@ def check_text(text: str) -> None:
         raise InputError("input.surrogates") from None
 
 
-# A pipe without a writer must not stop the program, and a terminal not become ours.
-_FLAGS: Final = (
-    os.O_RDONLY
-    | getattr(os, "O_NONBLOCK", 0)
-    | getattr(os, "O_NOCTTY", 0)
-    | getattr(os, "O_CLOEXEC", 0)
-    | getattr(os, "O_BINARY", 0)
-)
 _CHUNK: Final = 1 << 20
 
 
@@ -133,22 +124,24 @@ def read_bytes_of(path: Path, *, follow_links: bool = True) -> bytes:
     Raises:
         InputError: Missing, unreadable, not a regular file, too large, or changing.
     """
-    flags = _FLAGS if follow_links else _FLAGS | getattr(os, "O_NOFOLLOW", 0)
     try:
-        handle = os.open(path, flags)
+        file = open_regular(path, follow_links=follow_links)
     except (OSError, ValueError) as error:
         if isinstance(error, IsADirectoryError) or (os.name == "nt" and path.is_dir()):
-            raise _folder() from None
-        number = getattr(error, "errno", None)
-        why = phrase("reason.system", why=number) if number else phrase("reason.name")
-        raise InputError("input.read", why=why, code="input-unreadable") from None
-    try:
-        _check_kind(os.fstat(handle).st_mode)
-    except BaseException:
-        os.close(handle)
-        raise
-    with os.fdopen(handle, "rb", buffering=0) as file:
+            raise InputError("input.folder", code="input-folder") from None
+        raise unreadable(error) from None
+    with file:
         return _read(file)
+
+
+def unreadable(error: Exception) -> InputError:
+    """Return what is said of a file that the system does not open or read."""
+    number = getattr(error, "errno", None)
+    if number == NOT_REGULAR:
+        why = phrase("reason.special")
+    else:
+        why = phrase("reason.system", why=number) if number else phrase("reason.name")
+    return InputError("input.read", why=why, code="input-unreadable")
 
 
 def digest_of(path: Path, heartbeat: Callable[[], None] = lambda: None) -> tuple[str, int]:
@@ -163,14 +156,12 @@ def digest_of(path: Path, heartbeat: Callable[[], None] = lambda: None) -> tuple
     """
     digest, size = hashlib.sha256(), 0
     try:
-        handle = os.open(path, _FLAGS)
-        with os.fdopen(handle, "rb", buffering=0) as file:
-            _check_kind(os.fstat(file.fileno()).st_mode)
+        with open_regular(path) as file:
             while piece := file.read(_CHUNK):
                 heartbeat()
                 digest.update(piece)
                 size += len(piece)
-    except (OSError, ValueError, InputError):
+    except (OSError, ValueError):
         return "", 0
     return digest.hexdigest(), size
 
@@ -194,24 +185,11 @@ def _read(file: BinaryIO) -> bytes:
                 break  # it grows; how far does not matter
         after = os.fstat(file.fileno())
     except OSError as error:
-        raise InputError(
-            "input.read", why=phrase("reason.system", why=error.errno or 0), code="input-unreadable"
-        ) from None
+        raise unreadable(error) from None
     same = (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns)
     if not same or size != after.st_size:
         raise InputError("input.changed", code="input-changed")
     return b"".join(pieces)
-
-
-def _check_kind(mode: int) -> None:
-    if stat.S_ISDIR(mode):
-        raise _folder()
-    if not stat.S_ISREG(mode):
-        raise InputError("input.read", why=phrase("reason.special"), code="input-unreadable")
-
-
-def _folder() -> InputError:
-    return InputError("input.folder", code="input-folder")
 
 
 def read_sandboxed(

@@ -7,7 +7,6 @@ stays in memory for the session, so that it is asked for once.
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Final
 from pura.base.catalogue import phrase
 from pura.base.errors import KeyFormatError, KeyStoreError
 from pura.base.files import file_lock, make_private, open_regular, write_atomic
+from pura.base.json_text import is_hex
 from pura.keys.backends import State, fault
 from pura.keys.sealed import (
     MAX_FILE,
@@ -30,7 +30,6 @@ from pura.keys.sealed import (
 from pura.scheme import SecretKey
 from pura.scheme.keys import wipe_buffer
 
-_SLOT: Final = re.compile(r"[0-9a-f]{16}")
 _VERIFIER: Final = f"folder{SUFFIX}"
 _LOCK: Final = ".lock"
 _PATIENCE: Final = 10.0
@@ -183,7 +182,7 @@ class KeyFolder:
 
     def _file(self, slot: str) -> str:
         # The index file may have been edited; a slot must not lead out of the folder.
-        if not _SLOT.fullmatch(slot):
+        if not is_hex(slot, 16):
             raise fault(State.DAMAGED, self.title, "?")
         return slot + SUFFIX
 

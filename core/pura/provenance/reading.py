@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any, Final
 
+from pura.base.json_text import is_hex
 from pura.base.numerals import visible
 from pura.provenance.binding import FINGERPRINT
 from pura.record.provenance import (
@@ -400,7 +401,7 @@ def _bindings(
                 values += [value] if _says(value) else []
             elif algorithm == FINGERPRINT and text and apart is None and block.get("scope") == {}:
                 own = fingerprints.text_fingerprint(text)
-                apart = int(fingerprints.hamming_hex(own, value)) if _hex(value) else None
+                apart = int(fingerprints.hamming_hex(own, value)) if is_hex(value, 64) else None
     return tuple(values), apart
 
 
@@ -409,10 +410,6 @@ def _says(value: str) -> bool:
         return bool(base64.b64decode(value, validate=True))
     except ValueError:
         return False
-
-
-def _hex(value: str) -> bool:
-    return bool(re.fullmatch("[0-9a-f]{64}", value))
 
 
 def _shown(value: object) -> str:

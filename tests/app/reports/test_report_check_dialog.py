@@ -10,6 +10,7 @@ import typst
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent, QGuiApplication
 from PySide6.QtWidgets import QLabel
+from tests.core.records import RECORD
 
 from pura.record import json_io
 from pura.record.audit import Audit
@@ -29,8 +30,7 @@ SOURCE = b"""
 @pytest.fixture
 def audit() -> Audit:
     """A record as an audit wrote it: an invented one does not agree with itself."""
-    path = Path(__file__).parents[2] / "data" / "v0.1.0" / "record.json"
-    return json_io.from_json(path.read_text(encoding="utf-8"))
+    return RECORD
 
 
 @pytest.fixture

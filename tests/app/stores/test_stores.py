@@ -11,6 +11,7 @@ from PySide6.QtCore import QEvent
 from PySide6.QtGui import QFocusEvent
 from PySide6.QtWidgets import QApplication, QLineEdit
 from shiboken6 import isValid
+from tests.core.programs import lend
 from tests.core.verdict.test_power import data_of, entry
 
 from pura.base.errors import ModelError, ProfileError, PuraError
@@ -523,8 +524,7 @@ def test_every_note_has_words_in_the_window():
 
 
 def test_the_real_engine_tells_whether_a_model_fits(paths, installed_models, qapp):
-    paths.models.parent.mkdir(parents=True)
-    paths.models.symlink_to(installed_models)
+    lend(installed_models, paths.models)
     found = AuditEngine(paths).catalogue()
     (model,) = found.models
     assert found.rooms[model.name].fits in (True, False)

@@ -11,6 +11,7 @@ import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QMessageBox, QPushButton
+from tests.core.programs import lend
 
 from pura.audit.unexamined import FAULTS
 from pura.base.errors import ModelError
@@ -336,8 +337,7 @@ def test_a_fault_of_the_real_reader_is_the_failure_of_its_text_alone(
     sample = small_samples["marked-tbcc"]
     key = SecretKey.from_hex(sample["key_hex"])
     paths = user_paths()
-    paths.models.parent.mkdir(parents=True, exist_ok=True)
-    paths.models.symlink_to(small_models)
+    lend(small_models, paths.models)
     environment = Environment(
         paths=paths,
         device="cpu",

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMenu
 from tests.app.records import LAYOUT
+from tests.core.programs import lend
 
 from pura.audit.options import AuditText
 from pura.documents import from_text
@@ -242,8 +243,7 @@ def test_a_text_is_marked_copied_noted_and_read_again(
 ):
     session = window.session
     environment = Environment(paths=paths, device="cpu", held=ModelCache(lambda *_: small_model))
-    paths.models.parent.mkdir(parents=True, exist_ok=True)
-    paths.models.symlink_to(small_models)
+    lend(small_models, paths.models)
     session.environment = environment
     key = environment.session_keys.add(sample_key, "house")
     profile = Profile.from_dict(small_samples["marked-tbcc"]["profile"])

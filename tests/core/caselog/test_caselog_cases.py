@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from tests.core.caselog.test_caselog_absence import changed, closed, opened
+from tests.core.records import RECORD
 
 from pura.base.errors import CaseLogError, InputError, KeyFormatError
 from pura.caselog import (
@@ -45,12 +46,10 @@ from pura.caselog import (
 from pura.caselog.log import entry_hash, written
 from pura.caselog.package import FORM
 from pura.caselog.verify import verify_log
-from pura.record import json_io
 from pura.record.audit import Audit
 from pura.record.json_io import NO_ID, without_text
 from pura.record.naming import CandidateFacts
 
-RECORD = Path(__file__).parents[2] / "data" / "v0.1.0" / "record.json"
 Make = Callable[..., Audit]
 Same = Callable[[Any, Any], bool]
 
@@ -134,8 +133,7 @@ def test_search_and_filters(log, anna, bela, make_audit):
 
 
 def test_an_audit_comes_back_in_full(log, anna, make_audit, same, path, case):
-    register = json_io.from_json(RECORD.read_text(encoding="utf-8")).register
-    audit = make_audit(1, register=register)
+    audit = make_audit(1, register=RECORD.register)
     saved = save_audit(log, case.id, audit, anna, purpose="complaint 17")
     log.close()
     with CaseLog(path) as again:  # no model, no key

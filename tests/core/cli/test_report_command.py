@@ -8,6 +8,7 @@ from pathlib import Path
 import pikepdf
 import pytest
 from tests.core.cli.conftest import pura, refusal
+from tests.core.records import RECORD
 
 from pura.base.errors import InputError, RecordError, ReportError
 from pura.cli.report import read_records, read_request
@@ -17,8 +18,7 @@ from pura.record.audit import Audit
 
 @pytest.fixture
 def audit() -> Audit:
-    path = Path(__file__).parents[2] / "data" / "v0.1.0" / "record.json"
-    return json_io.from_json(path.read_text(encoding="utf-8"))
+    return RECORD
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.core.cli.conftest import pura
+from tests.core.records import RECORD
 
 from pura.cli.generate import _warn_of_few
 from pura.cli.terminal import out, write_alike, write_row, write_text
@@ -52,15 +53,12 @@ def test_a_path_is_no_name(tmp_path):
 
 
 def test_a_profile_with_a_name_is_called_by_it_its_fingerprint_stands_once():
-
-    from pura.record import json_io
     from pura.record.finding import compared_of, rendered
 
-    audit = json_io.from_json((DATA / "v0.1.0" / "record.json").read_text(encoding="utf-8"))
-    fingerprint = audit.profile.fingerprint
+    fingerprint = RECORD.profile.fingerprint
     for language in ("en", "de"):
         named, alone = (
-            rendered(compared_of(audit.profile.with_(name=name), audit.key.fingerprint), language)
+            rendered(compared_of(RECORD.profile.with_(name=name), RECORD.key.fingerprint), language)
             for name in ("house", None)
         )
         assert f"house ({fingerprint})" in named[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+import pikepdf
 import pytest
 
 from pura.base.process import ChildResult
@@ -42,3 +44,17 @@ def child_that(does: str) -> Callable[[str], subprocess.Popen[bytes]]:
     return lambda _module: subprocess.Popen(
         command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, bufsize=0
     )
+
+
+def page_of(content: str) -> bytes:
+    """Write a PDF of one page by hand, whose content is told; its font is called F1."""
+    document = pikepdf.new()
+    page = document.add_blank_page(page_size=(612, 792))
+    font = pikepdf.Dictionary(
+        Type=pikepdf.Name.Font, Subtype=pikepdf.Name.Type1, BaseFont=pikepdf.Name.Helvetica
+    )
+    page.Resources = pikepdf.Dictionary(Font=pikepdf.Dictionary(F1=font))
+    page.Contents = document.make_stream(content.encode())
+    file = io.BytesIO()
+    document.save(file)
+    return file.getvalue()

@@ -15,7 +15,6 @@ from itertools import pairwise
 from typing import Any
 
 import docx
-import pikepdf
 import pytest
 import typst
 from docx.oxml import OxmlElement
@@ -24,6 +23,7 @@ from openpyxl import Workbook
 from openpyxl.cell.rich_text import CellRichText, TextBlock
 from openpyxl.cell.text import InlineFont
 from openpyxl.comments import Comment
+from tests.core.documents.conftest import page_of
 from tests.core.documents.test_hostile_corpus import archived
 
 from pura.audit.options import input_facts
@@ -253,27 +253,15 @@ def test_a_pdf_says_where_its_pages_begin() -> None:
     assert input_facts(found, 9, "another text").pages == ()
 
 
-def placed(content: str) -> bytes:
-    """Write a page by hand, with text placed where it is told."""
-    document = pikepdf.new()
-    page = document.add_blank_page(page_size=(612, 792))
-    font = pikepdf.Dictionary(
-        Type=pikepdf.Name.Font, Subtype=pikepdf.Name.Type1, BaseFont=pikepdf.Name.Helvetica
-    )
-    page.Resources = pikepdf.Dictionary(Font=pikepdf.Dictionary(F1=font))
-    page.Contents = document.make_stream(f"BT /F1 10 Tf {content} ET".encode())
-    file = io.BytesIO()
-    document.save(file)
-    return file.getvalue()
-
-
-def grid(rows: list[tuple[str, str]]) -> str:
-    return " ".join(
+def grid(rows: list[tuple[str, str]]) -> bytes:
+    """Return a page with text placed where it is told."""
+    placed = " ".join(
         f"1 0 0 1 {x} {700 - 14 * n} Tm ({text}) Tj"
         for n, row in enumerate(rows)
         for x, text in zip((72, 320), row, strict=True)
         if text
     )
+    return page_of(f"BT /F1 10 Tf {placed} ET")
 
 
 def test_columns_written_row_by_row_are_put_in_order() -> None:
@@ -283,7 +271,7 @@ def test_columns_written_row_by_row_are_put_in_order() -> None:
         ("cult word in it, and then this line", "a short line here."),
         ("is the last full one of the four.", ""),
     ]
-    found = read(placed(grid(rows)), "x.pdf").chosen[0]
+    found = read(grid(rows), "x.pdf").chosen[0]
     left = "the left column of words begins at the top and it has a long and difficult word in it, "
     assert found.text.replace("\n\n", " ") == (
         left + "and then this line is the last full one of the four. the right column goes on with "
@@ -293,7 +281,7 @@ def test_columns_written_row_by_row_are_put_in_order() -> None:
 
 
 def test_a_table_of_figures_stays_in_rows() -> None:
-    found = read(placed(grid([("apples", "12"), ("pears", "7"), ("plums", "31")])), "x.pdf")
+    found = read(grid([("apples", "12"), ("pears", "7"), ("plums", "31")]), "x.pdf")
     assert found.chosen[0].text.split() == ["apples", "12", "pears", "7", "plums", "31"]
 
 

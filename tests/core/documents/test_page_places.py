@@ -20,7 +20,7 @@ import numpy.typing as npt
 import pikepdf
 import pytest
 import typst
-from tests.core.documents.conftest import child_that
+from tests.core.documents.conftest import child_that, page_of
 
 from pura.base.errors import Cancelled, InputError
 from pura.documents import formats, pages, read_data
@@ -122,20 +122,10 @@ def test_characters_stand_where_the_page_says() -> None:
 
 def test_a_scan_with_text_behind_it_has_places() -> None:
     words = "Words that a scanner has read behind its picture"
-    document = pikepdf.new()
-    page = document.add_blank_page(page_size=(612, 792))
-    font = pikepdf.Dictionary(
-        Type=pikepdf.Name.Font, Subtype=pikepdf.Name.Type1, BaseFont=pikepdf.Name.Helvetica
-    )
-    page.Resources = pikepdf.Dictionary(Font=pikepdf.Dictionary(F1=font))
-    page.Contents = document.make_stream(
-        f"0.5 g 50 650 500 100 re f BT 3 Tr /F1 20 Tf 72 700 Td ({words}) Tj ET".encode()
-    )
-    file = io.BytesIO()
-    document.save(file)
-    found = read(file.getvalue())
+    data = page_of(f"0.5 g 50 650 500 100 re f BT 3 Tr /F1 20 Tf 72 700 Td ({words}) Tj ET")
+    found = read(data)
     assert found.text == words
-    with closing(held_of(file.getvalue())) as held:
+    with closing(held_of(data)) as held:
         places = held.places(words)
         assert set(picture(held, 0).ravel().tolist()) <= {127, 128, 255}
     assert places is not None

@@ -2,8 +2,8 @@
 
 import pytest
 import torch
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers
-from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+from tests.core.tiny import LLAMA, byte_tokenizer
+from transformers import LlamaConfig, LlamaForCausalLM
 
 from pura.model.device import choose_device
 from pura.model.load import LanguageModel, wrap
@@ -13,23 +13,10 @@ PADDING_ROWS = 4
 END = "<|end|>"
 
 
-def byte_tokenizer() -> PreTrainedTokenizerFast:
-    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
-    vocabulary = {token: i for i, token in enumerate([END, *alphabet])}
-    tokenizer = Tokenizer(models.BPE(vocab=vocabulary, merges=[]))
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    tokenizer.decoder = decoders.ByteLevel()
-    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token=END, pad_token=END)
-
-
 def random_llama(vocab_size: int, *, sharpness: float) -> LlamaForCausalLM:
     config = LlamaConfig(
         vocab_size=vocab_size,
-        hidden_size=32,
-        intermediate_size=64,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        num_key_value_heads=2,
+        **(LLAMA | {"intermediate_size": 64}),
         max_position_embeddings=256,
         bos_token_id=None,
         eos_token_id=0,
@@ -45,7 +32,7 @@ def random_llama(vocab_size: int, *, sharpness: float) -> LlamaForCausalLM:
 @pytest.fixture(scope="session")
 def tiny() -> LanguageModel:
     """257 tokens, entropies from about 1 to 8 bits, and four logits that no token has."""
-    tokenizer = byte_tokenizer()
+    tokenizer = byte_tokenizer(END, eos_token=END, pad_token=END)
     network = random_llama(len(tokenizer) + PADDING_ROWS, sharpness=0.5)
     return wrap(network, tokenizer, choose_device("cpu"), name="tiny")
 

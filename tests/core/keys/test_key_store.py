@@ -403,7 +403,8 @@ def test_a_derived_key_is_stored_and_its_master_marked(store):
 PROBE = """
 import sys
 from pathlib import Path
-from pura.keys import KeyStore, find_backend
+from pura.keys import KeyStore
+from pura.keys.backends import find_backend
 found = find_backend()
 assert found is None or "evil" not in repr(found), found
 assert "evilring" not in sys.modules

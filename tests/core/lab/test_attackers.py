@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 import torch
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
-from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+from tests.core.tiny import LLAMA, byte_tokenizer
+from tokenizers import processors
+from transformers import LlamaConfig, LlamaForCausalLM
 
 from pura.measure.attacks.base import perplexity
 from pura.measure.attacks.rewrite import ModelStepper, ModelWriter, logits_of, model_tools
@@ -26,23 +27,11 @@ TEXT = (
 @pytest.fixture(scope="module")
 def letters() -> LanguageModel:
     """A random model of bytes whose tokenizer opens every document with a token of its own."""
-    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
-    bare = Tokenizer(models.BPE({token: i for i, token in enumerate(["<s>", *alphabet])}, []))
-    bare.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    bare.decoder = decoders.ByteLevel()
-    bare.add_special_tokens(["<s>"])
-    bare.post_processor = processors.TemplateProcessing(
+    tokenizer = byte_tokenizer("<s>", bos_token="<s>", eos_token="<s>")
+    tokenizer.backend_tokenizer.post_processor = processors.TemplateProcessing(
         single="<s> $A", special_tokens=[("<s>", 0)]
     )
-    tokenizer = PreTrainedTokenizerFast(tokenizer_object=bare, bos_token="<s>", eos_token="<s>")
-    config = LlamaConfig(
-        vocab_size=len(tokenizer),
-        hidden_size=32,
-        intermediate_size=48,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        num_key_value_heads=2,
-    )
+    config = LlamaConfig(vocab_size=len(tokenizer), **LLAMA)
     with torch.random.fork_rng():
         torch.manual_seed(3)
         network = LlamaForCausalLM(config)

@@ -14,44 +14,24 @@ from pura_lab.proxy import drop_layers, finetune, perturb_weights, quantise_weig
 VOCABULARY = 101
 
 
-class Names:
-    """Only what a model asks of a tokenizer here."""
-
-    bos_token_id = None
-
-    def __len__(self) -> int:
-        return VOCABULARY
-
-    def convert_ids_to_tokens(self, ids: list[int]) -> list[str]:
-        return [f"t{i}" for i in ids]
-
-
 @pytest.fixture(scope="module")
 def source() -> Any:
     libraries.prepare()
     import torch
+    from tests.core.tiny import LLAMA, CountingTokenizer
     from transformers import LlamaConfig, LlamaForCausalLM
 
     from pura.model.device import choose_device
     from pura.model.load import wrap
 
     torch.manual_seed(3)
-    network = LlamaForCausalLM(
-        LlamaConfig(
-            vocab_size=VOCABULARY,
-            hidden_size=32,
-            intermediate_size=48,
-            num_hidden_layers=4,
-            num_attention_heads=4,
-            num_key_value_heads=2,
-            max_position_embeddings=64,
-        )
-    )
+    shape = LLAMA | {"num_hidden_layers": 4, "max_position_embeddings": 64}
+    network = LlamaForCausalLM(LlamaConfig(vocab_size=VOCABULARY, **shape))
     with torch.no_grad():
         for weight in network.parameters():
             if weight.ndim > 1:
                 weight.normal_(0.0, 0.3)
-    return wrap(network, Names(), choose_device("cpu"), name="tiny")
+    return wrap(network, CountingTokenizer(VOCABULARY, bos=None), choose_device("cpu"), name="tiny")
 
 
 @pytest.fixture

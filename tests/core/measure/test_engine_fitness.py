@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.core.programs import lend
 from typer.testing import CliRunner
 
 from pura.base.errors import InputError, PuraError
@@ -177,9 +178,7 @@ def pura(*words: object) -> Any:
 
 
 def test_the_command_says_it_in_a_sentence_or_a_row(small_model, small_models, rows):
-    models = user_paths().models
-    models.parent.mkdir(parents=True, exist_ok=True)
-    models.symlink_to(small_models)
+    lend(small_models, user_paths().models)
     with serving(from_model(small_model)) as url:
         said = pura("model", "fitness", "--engine", url, "--device", "cpu")
         row = pura("model", "fitness", "small", "--engine", url, "--device", "cpu", "--json")

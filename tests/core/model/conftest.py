@@ -31,30 +31,12 @@ def real_model(builtin_model: LanguageModel) -> LanguageModel:
     return builtin_model
 
 
-class CountingTokenizer:
-    """Only what :func:`pura.model.load.wrap` asks of a tokenizer."""
-
-    def __init__(self, size: int, bos: int | None = 1) -> None:
-        self.size = size
-        self.bos_token_id = bos
-
-    def __len__(self) -> int:
-        return self.size
-
-    def convert_ids_to_tokens(self, ids: list[int]) -> list[str]:
-        return [f"t{i}" for i in ids]
-
-
 def _config(family: str) -> Any:
     import transformers as tr
+    from tests.core.tiny import LLAMA
 
-    small: dict[str, Any] = {
+    small: dict[str, Any] = LLAMA | {
         "vocab_size": PADDED,
-        "hidden_size": 32,
-        "intermediate_size": 48,
-        "num_hidden_layers": 2,
-        "num_attention_heads": 4,
-        "num_key_value_heads": 2,
         "head_dim": 8,
         "max_position_embeddings": 64,
     }
@@ -99,6 +81,7 @@ def tiny(cpu: Device) -> Callable[[str], LanguageModel]:
 
     def build(family: str) -> LanguageModel:
         if family not in made:
+            from tests.core.tiny import CountingTokenizer
             from transformers import AutoModelForCausalLM
 
             torch.manual_seed(7)
@@ -117,29 +100,16 @@ def tiny(cpu: Device) -> Callable[[str], LanguageModel]:
 @pytest.fixture(scope="session")
 def _small_original(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A complete tiny Llama with a byte-level tokenizer, as a folder."""
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
-    from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+    from tests.core.tiny import LLAMA, byte_tokenizer
+    from transformers import LlamaConfig, LlamaForCausalLM
 
     folder = tmp_path_factory.mktemp("original") / "small"
-    letters = sorted(pre_tokenizers.ByteLevel.alphabet())
-    vocab = {"<s>": 0} | {letter: i + 1 for i, letter in enumerate(letters)}
-    bare = Tokenizer(models.BPE(vocab, []))
-    bare.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    bare.decoder = decoders.ByteLevel()
-    tokenizer = PreTrainedTokenizerFast(tokenizer_object=bare, bos_token="<s>")
+    tokenizer = byte_tokenizer("<s>", bos_token="<s>")
     torch.manual_seed(11)
-    network = LlamaForCausalLM(
-        LlamaConfig(
-            vocab_size=len(vocab),
-            hidden_size=32,
-            intermediate_size=48,
-            num_hidden_layers=2,
-            num_attention_heads=4,
-            num_key_value_heads=2,
-            max_position_embeddings=64,
-            bos_token_id=0,
-        )
+    config = LlamaConfig(
+        vocab_size=len(tokenizer), **LLAMA, max_position_embeddings=64, bos_token_id=0
     )
+    network = LlamaForCausalLM(config)
     network.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder

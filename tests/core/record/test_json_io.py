@@ -2,7 +2,6 @@ import dataclasses
 import json
 import math
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -11,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from tests.core.records import RECORD
 
 from pura.base.errors import RecordError
 from pura.base.paths import resource
@@ -25,30 +25,26 @@ from pura.words.sentences import sentence
 failed = RecordError("record.schema", schema="x")
 
 
-RECORD = Path(__file__).parents[2] / "data" / "v0.1.0" / "record.json"
-
-
 def make_audit(llr: np.ndarray | None = None, entropy: np.ndarray | None = None) -> Audit:
     """A record of few tokens and steps in which every field is set to something of its own."""
     entropy = np.array([0.1, 7.25]) if entropy is None else entropy
     llr = np.array([[0.5, -1 / 3, np.nan]]) if llr is None else llr
     size, steps = entropy.size, len(llr)
-    found = json_io.from_json(RECORD.read_text(encoding="utf-8"))
     layout = (Field(name="who", bits=12, kind="integer"),)
     key = record.KeyFacts(fingerprint="ab" * 8, label="Newsroom “2026”")
     register = {"version": "v", "date": "2026-01-01", "entries": 2}
     entry = {"entry": 1, "payload": "0" * 12, "who": "w", "when": "x", "model": "m"}
     half = {"readings": 3, "bit": 1, "repaired": True, "parity": False, "weak": True}
     return replace(
-        found,
+        RECORD,
         id="0" * 32,
-        input=replace(found.input, name="a\u202eb.txt", sha256="1" * 64, tokens=size),
+        input=replace(RECORD.input, name="a\u202eb.txt", sha256="1" * 64, tokens=size),
         text="Grüße 🙂",
         prompt=record.PromptFacts(known=True, sha256="2" * 64, tokens=3),
         key=key,
         keys=(key, record.KeyFacts(fingerprint="cd" * 8)),
         profile=Profile(payload_bits=12, blocks=3, vocab_size=100, fields=layout),
-        device=replace(found.device, reason=(sentence("device.asked-cpu"),)),
+        device=replace(RECORD.device, reason=(sentence("device.asked-cpu"),)),
         tokens=record.TokenEvidence(
             ids=np.arange(size, dtype=np.int64),
             spans=np.zeros((size, 2), dtype=np.int64),
@@ -74,7 +70,7 @@ def make_audit(llr: np.ndarray | None = None, entropy: np.ndarray | None = None)
             fields=(FieldValue(name="who", raw=417, text="417"),),
         ),
         candidates=(record.CandidateFacts(bits="010101010101", posterior=1e-300),),
-        evidence=replace(found.evidence, log10_e=-0.25, seed=2**52 - 1, keys_tried=2),
+        evidence=replace(RECORD.evidence, log10_e=-0.25, seed=2**52 - 1, keys_tried=2),
         power=record.PowerFacts(table="6" * 64, name="Ours", own=True, texts=64, date="2026-11-22"),
         verdict="insufficient",
         sentences=(record.Sentence(key="outcome.mark", values={"lr": 1.5, "n": 3, "w": "x"}),),
@@ -92,7 +88,7 @@ def make_audit(llr: np.ndarray | None = None, entropy: np.ndarray | None = None)
             matches=(RegisterMatch(**entry, posterior=0.4),),
         ),
         log=(
-            replace(found.log[0], note=(sentence("log.passages", n=2),)),
+            replace(RECORD.log[0], note=(sentence("log.passages", n=2),)),
             record.StepReport(number=2, name="text", done=False, note="old", error=failed.packed()),
         ),
     )

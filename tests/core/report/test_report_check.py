@@ -5,7 +5,6 @@ import io
 import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pikepdf
@@ -18,6 +17,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, pkcs12
 from cryptography.x509.oid import ExtendedKeyUsageOID
 from tests.core.certificates import DAY, packed, self_signed
 from tests.core.programs import run
+from tests.core.records import RECORD
 
 from pura.base.catalogue import phrase
 from pura.base.errors import InputError, PuraError, ReportFileError, SigningError
@@ -53,13 +53,10 @@ SOURCE = b"""
 """
 
 
-RECORD = Path(__file__).parents[2] / "data" / "v0.1.0" / "record.json"
-
-
 @pytest.fixture(scope="module")
 def audit() -> Audit:
     """A record as an audit wrote it: an invented one does not agree with itself."""
-    return json_io.from_json(RECORD.read_text(encoding="utf-8"))
+    return RECORD
 
 
 def render(record: str, lines: list[str]) -> bytes:

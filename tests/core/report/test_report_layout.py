@@ -5,16 +5,15 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pikepdf
 import pypdfium2
 import pytest
+from tests.core.records import RECORD
 
 from pura.base.errors import InputError
 from pura.base.numerals import LANGUAGES
-from pura.record import json_io
 from pura.record.audit import Audit
 from pura.report.annexes import BEGINNING, BLOCK
 from pura.report.blocks import (
@@ -44,7 +43,6 @@ from pura.report.request import (
 )
 from pura.words.sentences import scale
 
-RECORD = Path(__file__).parents[2] / "data/v0.1.0/record.json"
 ZERO_WIDTH = "\u200b\u200c\u200d\u2060\ufeff\u00ad"
 HYPHENATED = "\ufffe"
 """What PDFium makes of a hyphen at the end of a line: it takes it for one of hyphenation."""
@@ -197,14 +195,13 @@ def test_nothing_invisible_is_copied(honest_record, language, text):
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_dates_are_written_in_one_way(honest_record, language):
-    with_payload = json_io.from_json(RECORD.read_text(encoding="utf-8"))
     request = replace(usual(language), issued="2026-11-20")
     day = {"en": "21 November 2026", "de": "21. November 2026"}[language]
-    for audits in ([with_payload], [honest_record()], [with_payload, honest_record()]):
+    for audits in ([RECORD], [honest_record()], [RECORD, honest_record()]):
         report = build_report(audits, request)
         for words in ("".join(pages_of(report.pdf)), html_page(report.content)):
             assert day.replace("21", "20") in words
-            assert (day in words) == (with_payload in audits), "a field of the payload"
+            assert (day in words) == (RECORD in audits), "a field of the payload"
             assert re.findall(r"\d{4}-\d\d-\d\d", words) == []
 
 

@@ -10,11 +10,11 @@ from typing import Any
 import pikepdf
 import pytest
 from pikepdf import Array, Dictionary, Name, Pdf
-from tests.core.report.test_report_check import NOW, RECORD, SECRET, make_p12, trust_of
+from tests.core.records import RECORD
+from tests.core.report.test_report_check import NOW, SECRET, make_p12, trust_of
 
 from pura.base.errors import PuraError
 from pura.base.identity import load_identity
-from pura.record import json_io
 from pura.report import check, request
 from pura.report.build import Report, build_report, remake
 from pura.report.check import BAD, OPEN, CheckedPoint, ReportCheck, check_report
@@ -31,8 +31,7 @@ P12 = make_p12()
 
 @pytest.fixture(scope="module")
 def report() -> Report:
-    audit = json_io.from_json(RECORD.read_text(encoding="utf-8"))
-    return build_report([audit], ReportRequest(parties=Parties(organisation="Desk")))
+    return build_report([RECORD], ReportRequest(parties=Parties(organisation="Desk")))
 
 
 @pytest.fixture(scope="module")

@@ -4,26 +4,24 @@ import os
 import signal
 import tempfile
 from contextlib import suppress
-from pathlib import Path
 
 import psutil
 import pytest
+from tests.core.records import RECORD
 
 from pura.base.errors import Cancelled, ReportError
-from pura.record import json_io
 from pura.record.audit import Audit
 from pura.report.blocks import typeset
 from pura.report.build import build_report
 from pura.report.request import ReportRequest
 from pura.report.typesetter import apart
 
-RECORD = Path(__file__).parents[2] / "data/v0.1.0/record.json"
 LOGO = b'<svg xmlns="http://www.w3.org/2000/svg"><rect width="4" height="2"/></svg>'
 
 
 @pytest.fixture(scope="module")
 def audit() -> Audit:
-    return json_io.from_json(RECORD.read_text(encoding="utf-8"))
+    return RECORD
 
 
 def children() -> list[psutil.Process]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import io
+import json
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -49,6 +50,12 @@ Token = Callable[..., dict[str, str]]
 def ask(client: Any, text: str, headers: dict[str, str] | None = None, **more: Any) -> Any:
     """Ask about a text, as a program does."""
     return client.post("/v1/checks", json={"text": text, **more}, headers=headers or {})
+
+
+def lines(said: io.StringIO, event: str = "check") -> list[dict[str, Any]]:
+    """Return what the service logged of one kind."""
+    told = [json.loads(one) for one in said.getvalue().splitlines()]
+    return [one for one in told if one["event"] == event]
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 from tests.core.documents.test_c2pa import manifest
-from tests.core.serve.conftest import Token, Wire, ask
+from tests.core.serve.conftest import Token, Wire, ask, lines
 
 from pura.documents import read_data
 from pura.record.answers import Role
@@ -28,11 +28,6 @@ Start = Callable[..., Wire]
 POST = b"POST /v1/checks HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
 PROXY = {"proxies": ("127.0.0.0/8",), "hosts": ("x",)}
 PATIENCE_S = 60
-
-
-def lines(said: io.StringIO) -> list[dict[str, Any]]:
-    told = [json.loads(one) for one in said.getvalue().splitlines()]
-    return [one for one in told if one["event"] == "check"]
 
 
 def from_block(number: int) -> dict[str, str]:

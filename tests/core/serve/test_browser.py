@@ -5,16 +5,12 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
-import socket
-import threading
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-from pura.serve.app import Listen, server
+from tests.core.serve.conftest import Wire
 
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome") or shutil.which("chrome")
 pytestmark = pytest.mark.weekly
@@ -29,40 +25,28 @@ DROP = """(text) => {
 
 
 @pytest.fixture
-def browser(made: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
+def browser(wire: Callable[..., Wire]) -> Iterator[Callable[..., Any]]:
     """Start a service and open its page: ``browser(settings, **of_the_browser)``."""
     from playwright.sync_api import sync_playwright
 
-    app, limits = made(
+    there = wire(
         limits={"at_once_s": 0.0}, protection={"per_day_block": 16}, contact="desk@example.org"
     )
-    with closing(socket.create_server(("127.0.0.1", 0))) as free:
-        port = free.getsockname()[1]
-    running = server(app, Listen(port=port), limits)
-    thread = threading.Thread(target=running.run)
-    thread.start()
-    try:
-        while not running.started:
-            assert thread.is_alive()
-        with sync_playwright() as play:
-            # Without a single font, as the other tests want it, Chromium ends.
-            around = {k: v for k, v in os.environ.items() if k != "FONTCONFIG_FILE"}
-            started = play.chromium.launch(
-                executable_path=BROWSER, args=["--no-sandbox", "--disable-gpu"], env=around
-            )
+    with sync_playwright() as play:
+        # Without a single font, as the other tests want it, Chromium ends.
+        around = {k: v for k, v in os.environ.items() if k != "FONTCONFIG_FILE"}
+        started = play.chromium.launch(
+            executable_path=BROWSER, args=["--no-sandbox", "--disable-gpu"], env=around
+        )
 
-            def opened(**settings: Any) -> Any:
-                page = started.new_context(**settings).new_page()
-                page.set_default_timeout(120_000)
-                page.goto(f"http://127.0.0.1:{port}/")
-                return page
+        def opened(**settings: Any) -> Any:
+            page = started.new_context(**settings).new_page()
+            page.set_default_timeout(120_000)
+            page.goto(f"http://127.0.0.1:{there.port}/")
+            return page
 
-            yield opened
-            started.close()
-    finally:
-        running.should_exit = True
-        thread.join(60)
-        assert not thread.is_alive()
+        yield opened
+        started.close()
 
 
 def seen(page: Any, name: str) -> None:

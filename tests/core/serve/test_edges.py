@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import shutil
 import threading
 from collections.abc import Callable, Iterator
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from tests.core.serve.conftest import Start, Token, ask
+from tests.core.serve.conftest import Start, Token, ask, lines
 
 from pura.base.errors import ServeError
 from pura.caselog import CaseLog
@@ -41,11 +40,6 @@ OWN: tuple[dict[str, str], ...] = (
     {"Origin": "null", "Sec-Fetch-Site": "same-origin"},
     {"Sec-Fetch-Site": "none"},
 )
-
-
-def lines(said: io.StringIO, event: str) -> list[dict[str, Any]]:
-    told = [json.loads(one) for one in said.getvalue().splitlines()]
-    return [one for one in told if one["event"] == event]
 
 
 def addresses(client: Any) -> Iterator[tuple[str, str]]:
@@ -191,7 +185,7 @@ def test_what_a_page_of_another_site_sends_is_refused(
     assert client.get("/", headers=FOREIGN[0]).status_code == 200  # somebody follows a link
     for headers in FOREIGN:
         assert ask(client, plain, headers).status_code == 403
-    assert lines(said, "check") == []
+    assert lines(said) == []
     assert {ask(client, plain, headers).status_code for headers in OWN} == {200}
     # Else its own form would come from nowhere.
     assert client.get("/").headers["referrer-policy"] == "same-origin"

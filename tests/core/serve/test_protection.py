@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import io
-import json
 import sqlite3
 import threading
 import time
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.core.programs import for_owner_alone
-from tests.core.serve.conftest import Start, Token, ask
+from tests.core.serve.conftest import Start, Token, ask, lines
 
 from pura.base.errors import ServeError
 from pura.record.answers import Role
@@ -32,11 +30,6 @@ from pura.serve.settings import (
 from pura.verdict.policy import default_policy
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
-
-
-def lines(said: io.StringIO) -> list[dict[str, Any]]:
-    told = [json.loads(one) for one in said.getvalue().splitlines()]
-    return [one for one in told if one["event"] == "check"]
 
 
 def test_nothing_that_was_asked_before_makes_a_text_marked(

@@ -21,8 +21,7 @@ import httpx2 as httpx
 import psutil
 import pytest
 from cryptography import x509
-from cryptography.hazmat.primitives import serialization
-from tests.core.certificates import self_signed
+from tests.core.certificates import key_pem, pem, self_signed
 from tests.core.documents.test_hostile_corpus import ENTITIES, packed, pdf
 from tests.core.serve.conftest import Token, Wire
 
@@ -270,9 +269,6 @@ def tls(tmp_path: Path) -> tuple[Path, Path]:
     here = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
     key, cert = self_signed("127.0.0.1", None, here, critical=False)
     paths = tmp_path / "tls.pem", tmp_path / "tls.key"
-    pem = serialization.Encoding.PEM
-    paths[0].write_bytes(cert.public_bytes(pem))
-    paths[1].write_bytes(
-        key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    )
+    paths[0].write_bytes(pem(cert))
+    paths[1].write_bytes(key_pem(key))
     return paths

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.core.programs import lend
 from tests.core.serve.conftest import OPEN, TestClient, Token
 
 from pura.base.errors import Cancelled, ServeError
@@ -123,9 +124,7 @@ def test_a_worker_that_is_killed_costs_no_answer(
     plain: str,
     each_engine: str,
 ) -> None:
-    models = user_paths().models
-    models.parent.mkdir(parents=True, exist_ok=True)
-    models.symlink_to(small_models)
+    lend(small_models, user_paths().models)
     limits = replace(OPEN.limits, at_once_s=0.0)
     settings = Settings(limits=limits, protection=Protection(least_tokens=50))
     at = replace(at, lent_model=None)

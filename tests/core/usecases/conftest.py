@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 from tests.core.programs import lend
+from tests.core.records import RECORD
 
 from pura.base.paths import user_paths
 from pura.keys import KeyRef
 from pura.model.store import ModelCache
-from pura.record import json_io
 from pura.record.audit import Audit
 from pura.scheme import Profile, SecretKey
 from pura.usecases.audits import Setup
@@ -77,9 +77,7 @@ def setup(quick: Environment, marked: dict[str, Any]) -> Setup:
 @pytest.fixture(scope="session")
 def make_record() -> Callable[[int], Audit]:
     """Make a complete record without a model: ``make_record(1)``."""
-    path = Path(__file__).parents[2] / "data" / "v0.1.0" / "record.json"
-    found = json_io.from_json(path.read_text(encoding="utf-8"))
-    return lambda number: replace(found, id=f"{number:032x}")
+    return lambda number: replace(RECORD, id=f"{number:032x}")
 
 
 @pytest.fixture

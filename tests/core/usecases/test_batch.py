@@ -15,10 +15,9 @@ from pura.base.errors import InputError, KeyFormatError, RecordError
 from pura.batch.inputs import Inputs
 from pura.batch.results import read_rows, record_of
 from pura.documents import from_text
-from pura.keys import KeyRef
 from pura.register.rows import Issue
 from pura.register.store import Register
-from pura.scheme import Payload, Profile, SecretKey
+from pura.scheme import Payload
 from pura.usecases import batch
 from pura.usecases.audits import Setup, audit, prepared, resolved
 from pura.usecases.batch import BatchPlan, merge_batch, run_batch, summary_of
@@ -26,12 +25,8 @@ from pura.usecases.environment import Environment
 
 
 @pytest.fixture
-def setup(quick: Environment, small_samples: dict[str, Any]) -> Setup:
-    sample = small_samples["marked-tbcc"]
-    with SecretKey.from_hex(sample["key_hex"]) as key:
-        entry = quick.keys.add("Desk", key)
-    ref = KeyRef(fingerprint=entry.fingerprint, label="Desk")
-    return Setup(keys=(ref,), profile=Profile.from_dict(sample["profile"]), ask_register=True)
+def setup(setup: Setup) -> Setup:
+    return replace(setup, ask_register=True)
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from tests.core.base.test_locks import at_once
+from tests.core.programs import lend
 from tests.core.stops import stop
 
 from pura.base.errors import (
@@ -196,10 +197,9 @@ def test_the_licence_that_is_said_stands_in_the_record(small_models):
 def test_fitness_is_measured_on_texts_that_are_made_on_the_spot(
     small_models, small_samples, sample_key
 ):
-    paths = user_paths()
-    paths.models.parent.mkdir(parents=True, exist_ok=True)
-    paths.models.symlink_to(small_models)
-    here = Environment(paths=paths, device="cpu", session_keys=SessionKeys({"Test": sample_key}))
+    lend(small_models, user_paths().models)
+    keys = SessionKeys({"Test": sample_key})
+    here = Environment(paths=user_paths(), device="cpu", session_keys=keys)
     steps: list[str] = []
     measured = models.measure_fitness(
         here,

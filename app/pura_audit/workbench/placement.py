@@ -112,7 +112,7 @@ class WorkView(QWidget):
             share = wanted  # the text gives way: the answer stays where it is
         whole = [one for one in heights if one <= highest] or [max(1, highest)]
         share = next((one for one in whole if one >= share), whole[-1])
-        if share == heights[-2]:  # for the margin below the last line alone nothing scrolls
+        if share in heights[-2:-1]:  # for the margin below the last line alone nothing scrolls
             share = whole[-1]
         self.stack.setFixedHeight(share)
         if (layout := self.layout()) is not None:

@@ -35,7 +35,7 @@ from pura.model.window_scheduler import Passes
 from pura.scheme import Profile, SecretKey
 
 KEYS = (1, 16)
-PARTS = ("roofline", "evidence", "pile", "cost", "long", "memory")
+PARTS = ("roofline", "evidence", "own", "company", "pile", "cost", "long", "memory")
 
 
 def models(device: str, formats: list[str]) -> dict[str, Any]:
@@ -79,6 +79,47 @@ def evidence_table(readers: dict[str, Any]) -> None:
             rows.append([f"{scheme}: {name}", f"{whole:.5f}", f"{apart:.5f}", payloads])
     heads = ["texts and reader", "kept of log10 e", "largest difference", "payloads right"]
     _common.print_table(heads, rows)
+
+
+def own_table(readers: dict[str, Any], wait: Callable[[], Any]) -> None:
+    """Print how far our network's logits are from transformers', and its time by theirs."""
+    import torch
+
+    rows = []
+    for name, model in readers.items():
+        plain = _common.plain_network(model)
+        for tokens in (1, 200, 1000):
+            ids = tokenise(model.tokenizer, first_tokens(model, sample()[0], tokens)).ids
+            fed = torch.from_numpy(ids)[None].to(plain.device)
+            with torch.inference_mode():
+                own, theirs = (net(fed).logits.float() for net in (model.network, plain))
+                apart = float((own - theirs).abs().max())
+                ways = {n: partial(net, fed) for n, net in (("own", model.network), ("", plain))}
+                took = timed(ways, wait)
+            rows.append([f"{name}, {tokens}", f"{apart:.1e}", f"{took['own'] / took['']:.2f}"])
+    _common.print_table(["reader, tokens", "largest difference of logits", "time ×"], rows)
+
+
+def company_table(readers: dict[str, Any]) -> None:
+    """Print what each reader finds in marked texts full of quotes, alone and side by side."""
+    data = json.loads((SAMPLES / "marked.json").read_text(encoding="utf-8"))
+    key, profile = SecretKey.from_hex(data["key_hex"]), Profile.from_dict(data["profile"])
+    texts = [with_quotes(entry["text"], 1) for entry in data["texts"][:12]]
+    rows, first = [], 0.0
+    for name, model in readers.items():
+
+        def found(some: list[str], model: Any = model) -> list[float]:
+            asked = [AuditText(document=from_text(text, name="text")) for text in some]
+            audits = audit_documents(
+                asked, model=model, keys=[(key, None)], profile=profile, options=Options()
+            )
+            return [audit.evidence.log10_e for audit in audits]
+
+        alone, together = [found([text])[0] for text in texts], found(texts)
+        first = first or sum(alone)
+        apart = max(abs(a - b) for a, b in zip(alone, together, strict=True))
+        rows.append([name, f"{sum(alone) / first:.5f}", f"{apart:.5f}"])
+    _common.print_table(["reader", "kept of log10 e", "together and alone, at most"], rows)
 
 
 def timed(ways: dict[str, Callable[[], Any]], wait: Callable[[], Any]) -> dict[str, float]:
@@ -313,7 +354,11 @@ def main() -> None:
         roofline(readers[f"device, {args.dtypes[0]}"], [1, 16, *args.lengths[:2]], wait, clock)
     if "evidence" in args.parts:
         evidence_table(readers)
+    if "company" in args.parts:
+        company_table(readers)
     del readers["processor, float32"]
+    if "own" in args.parts:
+        own_table(readers, wait)
     if "pile" in args.parts:
         pile_table(readers, args.texts, wait, clock)
     if "cost" in args.parts:

@@ -78,7 +78,7 @@ class Plot(pg.PlotWidget):
         self._drawing = False
         self._draw_later = QTimer(self, singleShot=True, interval=FRAME_MS)
         self._draw_later.timeout.connect(self._draw)
-        self.scene().changed.connect(lambda _: self._draw_later.start())
+        self.scene().changed.connect(self._draw_soon)
         theme.changed.connect(self.dress)
         self.dress()
 
@@ -89,7 +89,7 @@ class Plot(pg.PlotWidget):
             axis = self.getPlotItem().getAxis(name)
             axis.setPen(pg.mkPen(self.theme.colour("line")))
             axis.setTextPen(pg.mkPen(self.theme.colour("muted")))
-        self._draw_later.start()
+        self._draw_soon()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Move the cursor."""
@@ -126,6 +126,10 @@ class Plot(pg.PlotWidget):
         place = self.getPlotItem().getViewBox().mapSceneToView(scene)
         return place.x(), place.y()
 
+    def _draw_soon(self) -> None:
+        if not self._draw_later.isActive():  # begun anew by every change it would never end
+            self._draw_later.start()
+
     def _draw(self) -> None:
         self._drawing = True
         self._picture = self.viewport().grab()
@@ -143,7 +147,7 @@ class Plot(pg.PlotWidget):
             return
         drawn, room = self._picture, self.viewport().rect()
         if drawn is None or drawn.deviceIndependentSize().toSize() != room.size():
-            self._draw_later.start()
+            self._draw_soon()
         if drawn is not None:
             painter = QPainter(self.viewport())
             painter.drawPixmap(room, drawn)

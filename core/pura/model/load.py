@@ -109,6 +109,7 @@ def load_model(source: InstalledModel | Path, device: Device) -> LanguageModel:
         ModelError: Missing, unsafe, damaged, unknown, or too large for the memory.
     """
     libraries.prepare()
+    libraries.keep_freed_memory()
     as_installed = isinstance(source, InstalledModel)
     path = source.path if isinstance(source, InstalledModel) else Path(source)
     if isinstance(source, InstalledModel):

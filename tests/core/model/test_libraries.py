@@ -1,6 +1,7 @@
 """Torch and transformers are imported offline; the device is chosen in words."""
 
 import os
+import platform
 
 import pytest
 import torch
@@ -95,3 +96,18 @@ def test_prepare_turns_a_hub_that_was_imported_before(monkeypatch):
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
     libraries.prepare()
     assert constants.HF_HUB_OFFLINE is True
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="a setting of glibc")
+def test_a_layer_gets_the_memory_of_the_last_one(real_model, monkeypatch):
+    resource = pytest.importorskip("resource")
+    decoder, rows = real_model.network.model, 2048
+    monkeypatch.setattr(decoder, "layers", decoder.layers[:4])
+
+    def faults() -> int:
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+        with torch.inference_mode():
+            decoder(torch.arange(rows)[None] + 300)
+        return int(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+
+    assert min(faults() for _ in range(4)) < rows  # pages that the system cleared; else 16 a row

@@ -114,10 +114,11 @@ def number(value: int) -> str:
 def moment(time: str) -> str:
     """Write an ISO 8601 time, UTC, as findings write dates; what is none, of a log, as it is."""
     try:
-        day = numerals.date(time, language())
+        if not time[10:]:
+            return numerals.date(time, language())
+        return numerals.moment(time, language(), seconds=False)
     except ValueError:
         return time
-    return f"{day}, {time[11:16]} UTC" if time[10:] else day
 
 
 def decimal(value: float, digits: int = 2) -> str:

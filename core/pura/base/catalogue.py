@@ -357,6 +357,7 @@ KINDS: Final[Mapping[str, tuple[_Accepted, Writer]]] = {
     "share": ((int, float), _numeral(numerals.share)),
     "weight": ((int, float), _numeral(numerals.weight)),
     "date": (str, _numeral(numerals.date)),
+    "moment": (str, _numeral(numerals.moment)),
     "reason": (int, _reason),
     "least": (int, _least),
     "word": (str, _word),

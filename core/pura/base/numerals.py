@@ -183,6 +183,19 @@ def date(value: str, language: str) -> str:
     return SPOKEN[language].day.format(day.day, month, day.year)
 
 
+def moment(value: str, language: str, *, seconds: bool = True) -> str:
+    """Write an ISO 8601 moment in UTC: ``14 March 2026, 09:26:53 UTC``; a dash for none.
+
+    Raises:
+        ValueError: Not ISO 8601.
+    """
+    if not value:
+        return "–"
+    when = dt.datetime.fromisoformat(value)
+    when = when.astimezone(dt.UTC) if when.tzinfo else when
+    return f"{date(when.isoformat(), language)}, {when:{'%H:%M:%S' if seconds else '%H:%M'}} UTC"
+
+
 def _share(value: float) -> float:
     if not 0 <= value <= 1:
         raise ValueError("not a share")

@@ -46,8 +46,8 @@ DAY: Final = "day"
 
 FRAME_TEXTS: Final = 8
 FRAME_CHARACTERS: Final = 65_536
-"""A frame is closed when it has so many texts or characters; one text may be longer. Larger ones read
-no faster, and leave a worker without work at the end."""
+"""A frame is closed when it has so many texts or characters; one text may be longer. Larger ones
+read no faster, and leave a worker without work at the end."""
 
 _KIND: Final = Kind(
     noun="database.batch",

@@ -403,7 +403,7 @@ def gone_record(item: CaseItem) -> CaseLogError:
         return CaseLogError("caselog.record-missing", seq=item.entry.seq, code="case-log-gone")
     return CaseLogError(
         "caselog.record-erased",
-        time=erased.time[:16].replace("T", " "),
+        time=erased.time,
         who=erased.who or phrase("caselog.no-name"),
         why=erased.reason or phrase("caselog.no-reason"),
         code="case-log-erased",

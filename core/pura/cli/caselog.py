@@ -507,7 +507,7 @@ def _print_case(log: CaseLog, case: Case) -> None:
     out.print(
         say(
             "case.line-tags" if case.tags else "case.line",
-            when=case.opened[:16],
+            when=case.opened,
             who=case.auditor or gone,
             state=_state(case),
             tags=", ".join(case.tags),
@@ -515,7 +515,7 @@ def _print_case(log: CaseLog, case: Case) -> None:
     )
     for note in case.notes:
         text = gone if note.text is None else note.text
-        out.print(say("case.note", when=note.time[:16], who=note.who or gone, text=text))
+        out.print(say("case.note", when=note.time, who=note.who or gone, text=text))
     heads = ("audit", "file", "outcome", "evidence", "run", "text", "by", "second")
     if case.items:
         out.print(columns(heads, (_item_words(item, gone) for item in case.items)))

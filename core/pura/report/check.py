@@ -381,7 +381,7 @@ def _one_signature(
         subject=one.subject,
         issuer=one.issuer,
         sha=one.sha256,
-        when=_moment(one.signed_at),
+        when=one.signed_at,
     )
     return [integrity, who, _time(one), _trust(one, trusted, moment), *_coverage(facts, one)]
 
@@ -393,7 +393,7 @@ def _time(one: SignatureFacts) -> CheckedPoint:
     return point(
         GOOD if known else NOTICE,
         "time.stamped" if known else "time.unknown-authority",
-        when=_moment(one.stamped_at),
+        when=one.stamped_at,
     )
 
 
@@ -402,7 +402,7 @@ def _trust(one: SignatureFacts, trusted: bool, moment: datetime) -> CheckedPoint
     if one.trusted:
         return point(GOOD, "trust.trusted")
     if moment > until:
-        return point(BAD, "trust.expired", when=until.date().isoformat())
+        return point(BAD, "trust.expired", when=one.not_after)
     if not trusted:
         return point(OPEN, "trust.none-given")
     return point(BAD, "trust.unknown")
@@ -420,10 +420,6 @@ def _coverage(facts: FileFacts, one: SignatureFacts) -> list[CheckedPoint]:
         key = "changes.tail" if facts.tail and len(found) == 1 else "changes.saved"
         found.append(point(BAD, key, bytes=facts.size - one.end))
     return found
-
-
-def _moment(iso: str) -> str:
-    return iso.replace("T", " ").replace("+00:00", " UTC") if iso else "–"
 
 
 Again = Callable[[Audit], Audit]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Final
 
 from pura.base import numerals
@@ -94,12 +93,6 @@ def grouped(bits: str) -> str:
 def day(text: str, labels: Labels) -> str:
     """Return a date in the language's own way."""
     return numerals.date(text[:10], labels.language)
-
-
-def moment(text: str, labels: Labels) -> str:
-    """Return a moment in the same way, with the time of day in UTC."""
-    when = datetime.fromisoformat(text).astimezone(UTC)
-    return f"{day(when.isoformat(), labels)}, {when:%H:%M:%S} UTC"
 
 
 def number(value: float, digits: int, labels: Labels) -> str:

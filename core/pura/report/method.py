@@ -20,7 +20,7 @@ from pura.report.blocks import (
     stated,
     table,
 )
-from pura.report.findings import day, grouped, moment, number
+from pura.report.findings import day, grouped, number
 from pura.report.request import ReportRequest
 from pura.words.sentences import changed, say, scale, step_name
 
@@ -42,7 +42,7 @@ def item(audit: Audit, request: ReportRequest, labels: Labels) -> list[Block]:
             ("sha", found.sha256 or "–"),
             *((name, stated(vars(notes)[name])) for name in _CUSTODY),
             ("extent", extent if found.characters else None),
-            ("worked", moment(audit.created, labels)),
+            ("worked", numerals.moment(audit.created, labels.language)),
             ("supplied", supplied),
         )
     ]

@@ -555,7 +555,7 @@ def _trusted(
     if not trust:
         return point(OPEN, "statement.trust-none", named="trust")
     if until is not None and moment > until:
-        return point(BAD, "trust.expired", when=until.astimezone(UTC).date().isoformat())
+        return point(BAD, "trust.expired", when=until.astimezone(UTC).isoformat())
     if public in trust.keys or _vouched(trust, certificates, moment):
         return point(GOOD, "statement.trust-good", named="trust")
     return point(BAD, "statement.trust-other", named="trust")

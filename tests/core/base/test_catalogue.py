@@ -84,7 +84,8 @@ HARMLESS = {
 }
 FILES = {"csv", "html", "json", "jsonl", "log", "md", "parquet", "pdf", "png", "svg", "toml", "txt"}
 SHARES = ("ratio", "chance", "percent", "share", "weight")
-SAMPLE = {"reason": 2, "count": 1234, "date": "2026-03-14", "least": 1, "word": "strong"}
+DAY = "2026-03-14"
+SAMPLE = {"reason": 2, "count": 1234, "date": DAY, "moment": DAY, "least": 1, "word": "strong"}
 
 
 @pytest.mark.parametrize("volume", VOLUMES)

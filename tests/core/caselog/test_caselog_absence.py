@@ -120,7 +120,7 @@ def test_whole_it_goes_in_and_says_what_was_erased_when_by_whom_and_why(packed, 
     with pytest.raises(CaseLogError) as caught:
         load_audit(elsewhere, sealed)
     said = caught.value.message
-    assert "was erased on 2026-07-01" in said
+    assert "was erased on 1 July 2026" in said
     assert "by Anna Beispiel: kept long enough" in said
     assert load_audit(elsewhere, without_text).text is None
     assert load_audit(elsewhere, whole).text == load_audit(elsewhere, last).text

@@ -17,6 +17,7 @@ from tests.core.programs import run
 
 from pura.audit.options import Options
 from pura.audit.run import audit_text
+from pura.base import numerals
 from pura.base.errors import InputError
 from pura.record import json_io
 from pura.record.audit import Audit
@@ -26,7 +27,7 @@ from pura.report.annexes import bits_csv, safe_name, tokens_csv
 from pura.report.blocks import Labels, html_page, page_count, render_pages
 from pura.report.build import build_report
 from pura.report.check import BAD, check_report
-from pura.report.findings import moment, ratio
+from pura.report.findings import ratio
 from pura.report.request import (
     Confirmation,
     ItemNotes,
@@ -171,7 +172,7 @@ def test_a_report_is_short_and_says_nothing_twice(real, tmp_path, language, mark
         audit.model.fingerprint,
         audit.model.tokenizer,
         audit.input.sha256,
-        moment(audit.created, Labels(language)),
+        numerals.moment(audit.created, language),
         report.digest,
         Labels(language)("limits.copy"),
         Labels(language)("validation.fp"),

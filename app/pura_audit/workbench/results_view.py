@@ -316,6 +316,7 @@ class ResultsView(QWidget):
         self.table.clicked.connect(self._clicked)
         self.table.horizontalHeader().sectionResized.connect(self._note_width)
         self.table.installEventFilter(self)
+        self.table.viewport().installEventFilter(self)  # the width is its
         self.model.modelAboutToBeReset.connect(self._remember)
         self.model.modelReset.connect(self._arranged)
         self.table.selectionModel().selectionChanged.connect(lambda *_: self._buttons())
@@ -509,7 +510,8 @@ class ResultsView(QWidget):
             return
         shown = [name for at, name in enumerate(COLUMNS) if not self.table.isColumnHidden(at)]
         advance = self.table.fontMetrics().horizontalAdvance
-        widths = WIDTHS | {"outcome": max(advance(kind_words(kind)) for kind in KINDS) + PADDING}
+        present = [advance(kind_words(kind)) + PADDING for kind in self.model.counts()]
+        widths = WIDTHS | {"outcome": max(WIDTHS["outcome"], *present, 0)}
         words = [widths[name] for name in shown if name in FLEXIBLE]
         room = self.table.viewport().width() - sum(widths[name] for name in shown) + sum(words)
         share = max(SMALLEST, room / max(1, sum(words)))

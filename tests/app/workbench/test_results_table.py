@@ -14,7 +14,7 @@ from pura_audit.jobs.queue import Failure, JobContext
 from pura_audit.session.export import exported_table
 from pura_audit.session.queue_model import Item, ItemState, listed, state_words, verdict_words
 from pura_audit.session.results import BY_OUTCOME, COLUMNS, ResultRow, kind_words
-from pura_audit.workbench.results_view import PAUSE_MS
+from pura_audit.workbench.results_view import PAUSE_MS, WIDTHS
 
 
 def evidence(window: Any) -> list[float]:
@@ -244,10 +244,14 @@ def test_the_columns_of_words_share_the_width_until_somebody_draws_at_one(window
     window.resize(1440, 900)
     window.toggle_results()
     qtbot.waitUntil(lambda: header.length() == table.viewport().width())
-    name, outcome = COLUMNS.index("name"), COLUMNS.index("outcome")
-    assert table.fontMetrics().horizontalAdvance(kind_words("not-measured")) < table.columnWidth(
-        outcome
-    )
+    name, outcome, last = (COLUMNS.index(word) for word in ("name", "outcome", "review"))
+    words = table.fontMetrics().horizontalAdvance(kind_words("mark"))
+    assert words < table.columnWidth(outcome)
+    for width in (1900, 1440):
+        window.resize(width, 900)
+        QApplication.processEvents()
+        assert table.columnWidth(last) - WIDTHS["review"] in range(4)  # not what Qt leaves it
+        assert not table.horizontalScrollBar().isVisible()
     failed = Failure(code="x", message="No text in it.", hint="")
     row = Item(number=2, name="b.txt", state=ItemState.FAILED, failure=failed, imported=True)
     window.session.texts.queue.insert([row])  # with it a column more

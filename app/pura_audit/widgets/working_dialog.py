@@ -166,7 +166,10 @@ def ask_order(table: QTableView) -> QMenu:
 def fill_table(
     table: QTableView, headers: Sequence[str], rows: Sequence[Sequence[str]], widest: int = 220
 ) -> None:
-    """Put rows into a table; the last column takes the room that is left."""
+    """Put rows into a table; the last column takes what is left.
+
+    Where that is little, the others have no air beside their words.
+    """
     old = table.model()
     table.setModel(RowsModel(headers, rows, table))
     if old is not None:
@@ -174,8 +177,10 @@ def fill_table(
     header = table.horizontalHeader()
     header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
     table.resizeColumnsToContents()
+    tight = table.isVisible() and header.length() + GRID * len(headers) > header.width()
     for column in range(len(headers) - 1):
-        header.resizeSection(column, min(header.sectionSize(column) + GRID, widest))
+        air = 0 if tight else GRID
+        header.resizeSection(column, min(header.sectionSize(column) + air, widest))
     header.setSectionResizeMode(len(headers) - 1, QHeaderView.ResizeMode.Stretch)
 
 

@@ -25,6 +25,7 @@ from pura_audit.cases.forms import AskDialog
 from pura_audit.cases.pane import case_row, text_words
 from pura_audit.reports.dialog import ReportDialog
 from pura_audit.stores.key_forms import PassphraseDialog
+from pura_audit.widgets.working_dialog import fill_table, make_table
 from pura_audit.workbench import opening
 
 
@@ -379,3 +380,17 @@ def test_the_name_in_the_settings(window):
     line.editingFinished.emit()
     assert window.session.settings.current.auditor == "Anna Beispiel"
     dialog.accept()
+
+
+def test_in_a_narrow_table_words_come_before_air(qtbot):
+    table = make_table("Names")
+    qtbot.addWidget(table)
+    heads, rows = ("First", "Second", "Third", "Last"), [("some words",) * 4]
+    table.resize(900, 200)
+    table.show()
+    fill_table(table, heads, rows)
+    first, last = (table.sizeHintForColumn(column) for column in (0, 3))
+    assert table.columnWidth(0) > first
+    table.resize(3 * first + last + 12, 200)
+    fill_table(table, heads, rows)
+    assert table.columnWidth(3) >= last

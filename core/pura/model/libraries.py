@@ -72,7 +72,7 @@ def keep_freed_memory() -> None:
     """Have glibc keep up to 128 MiB of freed memory, and no block below 32 MiB to itself.
 
     By default it gives the activations of a layer back to the system, which clears the same pages
-    for the next layer: an eighth of a pass over 1,000 tokens and more. Other libraries are left
+    for the next layer: a tenth of a pass over 1,000 tokens and more. Other libraries are left
     as they are. :func:`pura.model.store.give_back_memory` returns what is kept.
     """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None

@@ -177,9 +177,8 @@ def fill_table(
     header = table.horizontalHeader()
     header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
     table.resizeColumnsToContents()
-    tight = table.isVisible() and header.length() + GRID * len(headers) > header.width()
+    air = GRID * (not table.isVisible() or header.length() + GRID * len(headers) <= header.width())
     for column in range(len(headers) - 1):
-        air = 0 if tight else GRID
         header.resizeSection(column, min(header.sectionSize(column) + air, widest))
     header.setSectionResizeMode(len(headers) - 1, QHeaderView.ResizeMode.Stretch)
 

@@ -9,24 +9,9 @@ from pura.base import numerals
 from pura.record.audit import Audit
 from pura.record.evidence import BitEvidence
 from pura.record.marks import bits_of
-from pura.record.naming import (
-    CandidateFacts,
-    evidence_ratio,
-    limits_words,
-    value_words,
-    whom_words,
-)
+from pura.record.naming import CandidateFacts, evidence_ratio, limits_words, value_words, whom_words
 from pura.report import figures
-from pura.report.blocks import (
-    Block,
-    Labels,
-    bullets,
-    heading,
-    note,
-    paragraph,
-    printable,
-    table,
-)
+from pura.report.blocks import Block, Labels, bullets, heading, note, paragraph, printable, table
 from pura.scheme.foreign import FOREIGN_NAMES
 from pura.words.sentences import change_name, say, scale
 

@@ -58,11 +58,7 @@ def engine(*bodies: bytes, kind: str = "application/json", status: int = 200) ->
 
 
 def answered(
-    policy: Path,
-    app: Any,
-    signing: dict[str, Any],
-    body: dict[str, Any] | None = None,
-    **more: Any,
+    policy: Path, app: Any, signing: dict[str, Any], body: dict[str, Any] | None = None, **more: Any
 ) -> tuple[int, dict[bytes, bytes], bytes]:
     gateway = Gateway(changed(policy, manifest=signing))
     request = json.dumps(body or {"prompt": "ab"}).encode()
@@ -118,9 +114,7 @@ def check(policy: Path, text: str, headers: dict[bytes, bytes]) -> bytes:
 
 @pytest.mark.parametrize("embed", ["a8", "none"])
 def test_an_answer_is_signed_whole_and_streamed(
-    policy: Path,
-    signing: dict[str, Any],
-    embed: str,
+    policy: Path, signing: dict[str, Any], embed: str
 ) -> None:
     signing["embed"] = embed
     for body in (CHAT, PLAIN):
@@ -141,10 +135,7 @@ def test_an_answer_is_signed_whole_and_streamed(
         check(policy, heard(data), headers)
 
 
-def test_each_answer_has_a_manifest_of_its_own(
-    policy: Path,
-    signing: dict[str, Any],
-) -> None:
+def test_each_answer_has_a_manifest_of_its_own(policy: Path, signing: dict[str, Any]) -> None:
     app = engine(json.dumps(PLAIN).encode())
     stores = set()
     for _ in range(3):
@@ -153,10 +144,7 @@ def test_each_answer_has_a_manifest_of_its_own(
     assert len(stores) == len({row["manifest"] for row in rows(policy)}) == 3
 
 
-def test_what_holds_no_text_passes_as_it_is(
-    policy: Path,
-    signing: dict[str, Any],
-) -> None:
+def test_what_holds_no_text_passes_as_it_is(policy: Path, signing: dict[str, Any]) -> None:
     call = {"choices": [{"message": {"content": None, "tool_calls": [1]}}]}
     status, _, data = answered(policy, engine(json.dumps(call).encode()), signing)
     assert (status, json.loads(data)) == (200, call)
@@ -170,8 +158,7 @@ def test_what_holds_no_text_passes_as_it_is(
 
 
 def test_what_cannot_have_one_manifest_is_refused_before_its_row(
-    policy: Path,
-    signing: dict[str, Any],
+    policy: Path, signing: dict[str, Any]
 ) -> None:
     app = engine(b"{}")
     for body in ({"n": 2}, {"best_of": 3}, {"prompt": ["a", "b"]}):
@@ -183,9 +170,7 @@ def test_what_cannot_have_one_manifest_is_refused_before_its_row(
 
 
 def test_an_answer_that_cannot_be_signed_does_not_leave_as_if_it_were(
-    policy: Path,
-    signing: dict[str, Any],
-    monkeypatch: pytest.MonkeyPatch,
+    policy: Path, signing: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "full")
@@ -200,8 +185,7 @@ def test_an_answer_that_cannot_be_signed_does_not_leave_as_if_it_were(
 
 
 def test_a_certificate_that_is_not_fit_stops_the_gateway_when_it_starts(
-    policy: Path,
-    signing: dict[str, Any],
+    policy: Path, signing: dict[str, Any]
 ) -> None:
     root = authority()
     key, old = manifest_signer(root, since=-9 * DAY, until=-DAY)

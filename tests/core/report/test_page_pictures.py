@@ -63,17 +63,10 @@ def audit(document: Document, samples) -> Audit:
     spans = made.tokens.spans
     first, last = (int(np.searchsorted(spans[:, 1], place, "right")) for place in (start, end))
     passage = Passage(
-        first_token=first,
-        last_token=last,
-        start=int(spans[first, 0]),
-        end=int(spans[last, 1]),
+        first_token=first, last_token=last, start=int(spans[first, 0]), end=int(spans[last, 1])
     )
     facts = replace(
-        made.input,
-        name="letter.pdf",
-        format="pdf",
-        sha256=document.sha256,
-        pages=document.pages,
+        made.input, name="letter.pdf", format="pdf", sha256=document.sha256, pages=document.pages
     )
     return replace(made, input=facts, passages=(passage,))
 
@@ -192,10 +185,7 @@ def test_of_many_pages_the_strongest_are_shown(
     audit: Audit, letter: Path, document: Document, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = Passage(
-        first_token=0,
-        last_token=audit.tokens.ids.size - 1,
-        start=0,
-        end=len(document.text),
+        first_token=0, last_token=audit.tokens.ids.size - 1, start=0, end=len(document.text)
     )
     audit = replace(audit, passages=(whole,))
     found = [number for number, _ in original_pages(audit, letter)]

@@ -177,10 +177,13 @@ def fill_table(
     header = table.horizontalHeader()
     header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
     table.resizeColumnsToContents()
-    air = GRID * (not table.isVisible() or header.length() + GRID * len(headers) <= header.width())
-    for column in range(len(headers) - 1):
-        header.resizeSection(column, min(header.sectionSize(column) + air, widest))
-    header.setSectionResizeMode(len(headers) - 1, QHeaderView.ResizeMode.Stretch)
+    last = len(headers) - 1
+    sizes = [min(header.sectionSize(column), widest) for column in range(last)]
+    needed = sum(sizes) + header.sectionSize(last) + GRID * last
+    air = 0 if table.isVisible() and needed > header.width() else GRID
+    for column, size in enumerate(sizes):
+        header.resizeSection(column, min(size + air, widest))
+    header.setSectionResizeMode(last, QHeaderView.ResizeMode.Stretch)
 
 
 class TableDialog(PlainDialog):

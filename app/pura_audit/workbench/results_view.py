@@ -316,7 +316,7 @@ class ResultsView(QWidget):
         self.table.clicked.connect(self._clicked)
         self.table.horizontalHeader().sectionResized.connect(self._note_width)
         self.table.installEventFilter(self)
-        self.table.viewport().installEventFilter(self)  # the width is its
+        self.table.viewport().installEventFilter(self)  # its width is what columns share
         self.model.modelAboutToBeReset.connect(self._remember)
         self.model.modelReset.connect(self._arranged)
         self.table.selectionModel().selectionChanged.connect(lambda *_: self._buttons())
@@ -511,7 +511,7 @@ class ResultsView(QWidget):
         shown = [name for at, name in enumerate(COLUMNS) if not self.table.isColumnHidden(at)]
         advance = self.table.fontMetrics().horizontalAdvance
         present = [advance(kind_words(kind)) + PADDING for kind in self.model.counts()]
-        widths = WIDTHS | {"outcome": max(WIDTHS["outcome"], *present, 0)}
+        widths = WIDTHS | {"outcome": max([WIDTHS["outcome"], *present])}
         words = [widths[name] for name in shown if name in FLEXIBLE]
         room = self.table.viewport().width() - sum(widths[name] for name in shown) + sum(words)
         share = max(SMALLEST, room / max(1, sum(words)))

@@ -16,7 +16,7 @@ from pura.base import catalogue as words
 from pura.base import database
 from pura.base.catalogue import PRESENT, FillError, catalogue, phrase, quoted
 from pura.base.errors import InputError, PuraError
-from pura.base.numerals import LANGUAGES
+from pura.base.numerals import LANGUAGES, moment
 from pura.base.paths import resource
 from pura.documents.formats import FORMATS
 from pura.keys import backends
@@ -77,10 +77,9 @@ NO_WAY_OUT = {
 HARMLESS = {
     ("register.long.hint", "en"): ["clean"],
     ("usage.texts", "en"): ["verified"],
-    (
-        "Delete a key for good: texts marked with it can no longer be verified here.",
-        "en",
-    ): ["verified"],
+    ("Delete a key for good: texts marked with it can no longer be verified here.", "en"): [
+        "verified"
+    ],
 }
 FILES = {"csv", "html", "json", "jsonl", "log", "md", "parquet", "pdf", "png", "svg", "toml", "txt"}
 SHARES = ("ratio", "chance", "percent", "share", "weight")
@@ -414,3 +413,7 @@ def test_what_was_said_in_english_is_retold():
     assert texts.retold("source", stored, "en") == stored
     assert texts.retold("source", "GGUF file a.gguf", "de") == "GGUF-Datei a.gguf"
     assert texts.retold("source", "somewhere", "de") == "somewhere"
+
+
+def test_a_moment_is_written_in_utc():
+    assert moment("2026-03-15T00:26:53+01:00", "en") == "14 March 2026, 23:26:53 UTC"

@@ -40,10 +40,7 @@ from pura.scheme import Profile, SecretKey
 from pura.verdict.policy import Policy
 from pura.words.sentences import fill, say
 
-pytestmark = [
-    pytest.mark.model,
-    pytest.mark.programs("pdftotext", "pdfinfo", "pdffonts", "qpdf"),
-]
+pytestmark = [pytest.mark.model, pytest.mark.programs("pdftotext", "pdfinfo", "pdffonts", "qpdf")]
 SCRIPTS = {
     "Greek": "Καλημέρα κόσμε",
     "Cyrillic": "Привет мир",

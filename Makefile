@@ -1,7 +1,7 @@
 # PURA Audit. Every target works from a fresh clone.
 .DEFAULT_GOAL := help
 .PHONY: help install demo test test-all test-fast engines circle survival coverage check format audit fuzz bench sweeps reproduce \
-  reproduce-small schemas screenshots size translations \
+  reproduce-small schemas screenshots translations \
   wheel package packages release site clean system system-tests system-package
 # pip, apt and the tests would get into each other's way.
 .NOTPARALLEL:
@@ -37,7 +37,7 @@ LOOKED_AT := tests/app/theme tests/app/test_accessibility.py \
   $(patsubst %,tests/app/workbench/test_%.py,guide room side_by_side)
 SHARED_OUT := -n $(WORKERS) --dist loadgroup --no-loadscope-reorder
 test: DAILY := -m "not weekly"
-test test-all: system-tests install check size
+test test-all: system-tests install check
 	@FONTCONFIG_FILE=$(CURDIR)/tests/data/bare-fonts.conf PURA_TEST_FONTS=bare \
 	  $(BIN)/python -m pytest -q $(SHARED_OUT) $(DAILY)
 	@env -u FONTCONFIG_FILE PURA_TEST_FONTS=desktop \
@@ -69,15 +69,13 @@ survival: install ## What a mark survives of the programs of others, docs/how-to
 coverage: system-tests install ## All tests once more, and which lines they never reach
 	@$(BIN)/python -m pytest -q $(SHARED_OUT) --cov --cov-report=term:skip-covered
 
-check: install ## Style, types, import arrows
+check: install ## Style, types, import arrows, repetition
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 	@$(BIN)/python packaging/setup/schemas.py --check
-
-size: install ## How much there is to read, held against packaging/setup/budget.json
-	@$(BIN)/python packaging/setup/size.py
+	@$(BIN)/python packaging/setup/repetition.py
 
 format: install ## Format the code
 	@$(BIN)/ruff check --fix .

@@ -52,6 +52,7 @@ from pura.record.surroundings import (
     PromptFacts,
     StepReport,
 )
+from pura.scheme import MarkIdentity, Payload
 from pura.words.sentences import Sentence, headline
 
 SCHEMA = "pura-audit/1"
@@ -184,6 +185,7 @@ class Audit:
                     share=None if own is None else own.share,
                     log10_e=None if own is None else own.own_log10_e,
                     entry=entries.get(payload.bits or ""),
+                    identity=self.identity(self.key.fingerprint, payload.best),
                 ),
             )
         placed = sorted(self.marks, key=lambda one: [p.first_token for p in one.passages])
@@ -205,9 +207,24 @@ class Audit:
                     share=mark.share,
                     log10_e=mark.own_log10_e,
                     entry=entries.get(payload.bits or ""),
+                    identity=self.identity(mark.key, payload.best),
                 )
             )
         return tuple(named)
+
+    def identity(self, key: str, bits: str) -> MarkIdentity | None:
+        """Return what a mark of the text is, so that it cannot be taken for another.
+
+        Args:
+            key: Fingerprint of the key under which it was read, one of :attr:`keys`.
+            bits: Its payload, characters 0 and 1.
+
+        Returns:
+            None where the record does not say under which key or profile it was read.
+        """
+        facts = next((one for one in (self.key, *self.keys) if one.fingerprint == key), None)
+        series = None if facts is None else facts.series(self.profile.fingerprint)
+        return None if series is None or not bits else series.mark(Payload(text=bits))
 
     def _placed(self, passages: tuple[Passage, ...]) -> tuple[Passage, ...]:
         return placed(passages, self.text, self.input.pages)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 from pura.base.decoder import later
 from pura.base.errors import PuraError, RecordError
+from pura.scheme.identity import PayloadSeries
 from pura.words.sentences import Note, Sentence, findings, noted
 
 
@@ -122,10 +124,30 @@ class KeyFacts:
     Attributes:
         fingerprint: 16 hex digits.
         label: The key's name in the key store, or None.
+        parent: Fingerprint of the key that it was derived from for an epoch; empty for a key of its
+            own, and in records of versions before 0.5.
+        epoch: The day, ISO week or month that it was derived for; empty likewise.
     """
 
     fingerprint: str
     label: str | None = None
+    parent: str = later("")
+    epoch: str = later("")
+
+    def series(self, profile: str) -> PayloadSeries | None:
+        """Return what payloads of this key under a profile belong to.
+
+        Args:
+            profile: Fingerprint of the profile.
+
+        Returns:
+            None where a record names the key or the profile by something else than a fingerprint.
+        """
+        with suppress(ValueError):
+            return PayloadSeries(
+                key=self.parent or self.fingerprint, epoch=self.epoch, profile=profile
+            )
+        return None
 
 
 @dataclass(frozen=True, kw_only=True)

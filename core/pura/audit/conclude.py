@@ -27,7 +27,8 @@ from pura.audit.variants import (
     variant_facts,
     without_text,
 )
-from pura.decode.marks import Candidate, Extent, Mark
+from pura.decode.marks import Extent, Mark
+from pura.decode.payloads import Candidate
 from pura.documents.characters import hidden_characters
 from pura.record.audit import Audit
 from pura.record.evidence import (

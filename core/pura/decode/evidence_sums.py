@@ -25,6 +25,7 @@ from pura.decode.likelihood import (
 )
 from pura.decode.limited import Issuable
 from pura.decode.passages import log_anywhere
+from pura.decode.payloads import StepWeights
 from pura.decode.prior import (
     KEPT,
     LISTED,
@@ -104,11 +105,22 @@ class EvidenceSums:
         """float64 [G], natural log of the mean likelihood ratio at each grid point."""
         return self.log_weighted - self.prior.log_all
 
-    def potentials(self, rows: I64) -> F64:
-        """Return ``φ`` of some steps; float64 [G, n, 8]."""
-        eta, text = self.eta[:, rows, None], self.chain_text
+    def weights_of(self, rows: I64, near: Bits) -> StepWeights:
+        """Return what some steps alone say of payloads.
+
+        Args:
+            rows: int64 [R], the steps.
+            near: uint8 [L_m], a payload that fits them well.
+        """
+        eta, text, profile = self.eta[:, rows, None], self.chain_text, self.seen.profile
         log_f = np.log((1 - eta) * text.windows[self.table[:, None], rows[None, :]] + eta)
-        return window_potentials(log_f, text.index[rows], self.seen.profile.codeword_length)
+        return StepWeights(
+            phi=window_potentials(log_f, text.index[rows], profile.codeword_length),
+            near=near,
+            prior=self.prior,
+            profile=profile,
+            issued=None if self.issued is None else self.issued.issued,
+        )
 
     def log_prior(self, bits: Bits) -> F64:
         """Return what payloads weigh before the text is seen; uint8 [C, L_m] to [C]."""

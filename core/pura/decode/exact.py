@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -23,21 +23,19 @@ from pura.decode.evidence_sums import (
 )
 from pura.decode.likelihood import GridPoint, Intervals
 from pura.decode.limited import Issuable
-from pura.decode.marks import (
-    LEAST_POSTERIOR,
-    MOST_CANDIDATES,
-    Candidate,
-    Mark,
-    PayloadPosterior,
-    payload_posterior,
-    places_of,
-)
+from pura.decode.marks import Mark, places_of
 from pura.decode.passages import SCALES, FoundPassage, find_passages
-from pura.decode.prior import Issued
-from pura.decode.trellis import codeword_scores
-from pura.scheme import F64, I64, U8
+from pura.decode.payloads import (
+    Candidate,
+    PayloadPosterior,
+    StepWeights,
+    in_question,
+)
+from pura.decode.pooling import log_odds_repeated
+from pura.decode.prior import Issued, PayloadPrior, log_prior
+from pura.scheme import F64, U8
 from pura.scheme.payload import Payload
-from pura.scheme.profile import Profile, encode, encode_rows
+from pura.scheme.profile import Profile, encode
 
 _NEARLY_ALL: Final = 0.9  # of the steps: the whole text's posterior is that of the one mark
 
@@ -94,17 +92,47 @@ def state_marks(
         only = Mark(
             payload=payload,
             log_e=weighed.log_e,
-            candidates=_in_question(whole.candidates),
+            candidates=in_question(whole.candidates),
             bit_posteriors=whole.bit_posteriors,
+            of_text=True,
+            repeats=None,
             marked=marked,
             log_ratio=log_ratio,
             extents=extents,
         )
         return StatedMarks((only,), 0, at_least=at_least)
     marks = _marks_of(weighed, passages, whole, checkpoint)
-    bits = np.stack([mark.payload.bits for mark in marks])
-    headline = int(np.argmax(weighed.log_shares(bits)))
+    shares = weighed.log_shares(np.stack([mark.payload.bits for mark in marks])).tolist()
+    # Of two marks with one likeliest payload it is the one with more evidence of its own.
+    headline = max(range(len(marks)), key=lambda place: (shares[place], marks[place].log_e))
     return StatedMarks(marks, headline, at_least=at_least)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _PassageGroup:
+    """Passages that are taken for one mark, and what their steps say of its payload.
+
+    Attributes:
+        passages: The passages.
+        weights: What their steps say.
+        posterior: How the weight is spread over payloads.
+        of_text: The posterior is that of the text as a whole.
+    """
+
+    passages: list[FoundPassage]
+    weights: StepWeights
+    posterior: PayloadPosterior
+    of_text: bool
+
+    @property
+    def payload(self) -> Payload:
+        """The most probable payload."""
+        return self.posterior.payload
+
+    @property
+    def log_e(self) -> float:
+        """Natural log of the e-value of its strongest passage."""
+        return max(passage.log_e for passage in self.passages)
 
 
 def _marks_of(
@@ -118,101 +146,77 @@ def _marks_of(
     A passage that was cut off from another by handling reads a few bits of its payload otherwise.
     """
     profile = weighed.seen.profile
-    issued = None if weighed.issued is None else weighed.issued.issued
 
-    def said_of(passages: list[FoundPassage]) -> PayloadPosterior:
+    def group_of(passages: list[FoundPassage]) -> _PassageGroup:
         checkpoint()
-        rows = _rows(passages)
-        same = passages[0].bits.tobytes() == whole.payload.bits.tobytes()
+        rows = np.concatenate([np.arange(p.first, p.after) for p in passages])
+        bits = passages[0].bits
+        weights = weighed.weights_of(rows, bits)
+        same = bits.tobytes() == whole.payload.bits.tobytes()
         if same and rows.size >= _NEARLY_ALL * weighed.usable:
-            return PayloadPosterior(_in_question(whole.candidates), whole.bit_posteriors)
-        phi = weighed.potentials(rows)
-        return payload_posterior(phi, passages[0].bits, weighed.prior, profile, issued)
+            posterior = PayloadPosterior(in_question(whole.candidates), whole.bit_posteriors)
+            return _PassageGroup(
+                passages=passages, weights=weights, posterior=posterior, of_text=True
+            )
+        return _PassageGroup(
+            passages=passages, weights=weights, posterior=weights.posterior, of_text=False
+        )
 
-    groups: dict[bytes, list[FoundPassage]] = {}
-    for passage in found:
-        groups.setdefault(passage.bits.tobytes(), []).append(passage)
-    said = {name: said_of(passages) for name, passages in groups.items()}
-    while True:
-        # Read by themselves, passages may turn out to carry what others carry.
-        joined: dict[bytes, list[FoundPassage]] = {}
-        for name, passages in groups.items():
-            joined.setdefault(said[name].payload.bits.tobytes(), []).extend(passages)
-        changed = {name for name, passages in joined.items() if passages != groups.get(name)}
-        if not changed or len(joined) == len(groups):
-            said = {said[name].payload.bits.tobytes(): said[name] for name in groups}
-            groups = joined
-            break
-        said = {name: said_of(passages) for name, passages in joined.items()}
-        groups = joined
-    first, *others = sorted(groups, key=lambda name: -max(p.log_e for p in groups[name]))
-    kept = [first]
-    for name in others:
-        odds, whose = max(
-            (_log_odds_repeated(weighed, groups[name], said[name], said[one]), one) for one in kept
+    groups = _joined(found, group_of)
+    first, *others = sorted(groups, key=lambda group: -group.log_e)
+    kept: list[_PassageGroup] = [first]
+    repeats: list[Payload | None] = [None]
+    for group in others:
+        odds, stronger = max(
+            (log_odds_repeated([(0.0, group.weights)], one.payload.bits), place)
+            for place, one in enumerate(kept)
         )
         if odds > _REPEATED:
-            groups[whose] = groups[whose] + groups.pop(name)
-            said[whose] = said_of(groups[whose])
+            kept[stronger] = group_of(kept[stronger].passages + group.passages)
             continue
-        kept.append(name)
-        said[name] = said[name].doubted(said[whose].payload, min(odds, 0.0))
+        other = kept[stronger].payload
+        kept.append(replace(group, posterior=group.posterior.doubted(other, odds)))
+        repeats.append(other)
     token = weighed.seen.schedule.token
     spans = [
-        [(int(token[p.first]), int(token[p.after - 1])) for p in passages]
-        for passages in groups.values()
+        [(int(token[p.first]), int(token[p.after - 1])) for p in group.passages] for group in kept
     ]
-    payloads = np.stack([said[name].payload.bits for name in groups])
+    payloads = np.stack([group.payload.bits for group in kept])
     strongest = payloads[int(np.argmax(weighed.log_shares(payloads)))]
     member = weighed.best_chain(strongest, checkpoint)
     places = places_of(weighed.chain_text, payloads, spans, int(member[0]), profile, checkpoint)
     marks = [
         Mark(
-            payload=said[name].payload,
-            log_e=max(passage.log_e for passage in passages),
-            candidates=said[name].candidates,
-            bit_posteriors=said[name].bit_posteriors,
+            payload=group.payload,
+            log_e=group.log_e,
+            candidates=group.posterior.candidates,
+            bit_posteriors=group.posterior.bit_posteriors,
+            of_text=group.of_text,
+            repeats=other,
             marked=marked,
             log_ratio=log_ratio,
             extents=extents,
         )
-        for (name, passages), (marked, log_ratio, extents) in zip(
-            groups.items(), places, strict=True
-        )
+        for group, other, (marked, log_ratio, extents) in zip(kept, repeats, places, strict=True)
     ]
     return tuple(sorted(marks, key=lambda mark: mark.ranges[0]))
 
 
-def _rows(passages: list[FoundPassage]) -> I64:
-    return np.concatenate([np.arange(p.first, p.after) for p in passages])
-
-
-def _log_odds_repeated(
-    weighed: EvidenceSums,
-    passages: list[FoundPassage],
-    own: PayloadPosterior,
-    stronger: PayloadPosterior,
-) -> float:
-    """Return the log odds that passages carry a stronger mark's payload and not their own.
-
-    Beforehand a further passage repeats a payload with chance 1/2; else its payload is as likely
-    to be few bits apart, each number of bits alike, as to be any.
-    """
-    bits = np.stack([own.payload.bits, stronger.payload.bits])
-    size, apart = bits.shape[1], int((bits[0] != bits[1]).sum())
-    phi = weighed.potentials(_rows(passages))
-    scores = codeword_scores(phi, encode_rows(bits, weighed.seen.profile))
-    ours, theirs = np.logaddexp.reduce(scores, axis=0)
-    near = -math.log(size * math.comb(size, apart))
-    different = np.logaddexp(near, weighed.log_prior(bits[:1])[0]) - math.log(2)
-    return float(theirs - ours - different)
-
-
-def _in_question(found: tuple[Candidate, ...]) -> tuple[Candidate, ...]:
-    """Return the candidates that a mark lists."""
-    least = math.log(LEAST_POSTERIOR)
-    listed = [c for c in found[:MOST_CANDIDATES] if c.log_posterior >= least]
-    return tuple(listed or found[:1])
+def _joined(
+    found: tuple[FoundPassage, ...], group_of: Callable[[list[FoundPassage]], _PassageGroup]
+) -> list[_PassageGroup]:
+    """Group passages by payload; read by themselves, some turn out to carry what others carry."""
+    by_payload: dict[bytes, list[FoundPassage]] = {}
+    for passage in found:
+        by_payload.setdefault(passage.bits.tobytes(), []).append(passage)
+    groups = [group_of(passages) for passages in by_payload.values()]
+    while True:
+        joined: dict[bytes, list[FoundPassage]] = {}
+        for group in groups:
+            joined.setdefault(group.payload.bits.tobytes(), []).extend(group.passages)
+        if len(joined) == len(groups):
+            return groups
+        groups = [group_of(passages) for passages in joined.values()]
 
 
 Bits = U8
@@ -233,6 +237,10 @@ class ExactDecision:
         codeword: uint8 [n], its codeword.
         candidates: The most probable payloads, strongest first.
         bit_posteriors: float64 [L_m], probability that each payload bit is 1.
+        whole: What the text as a whole says of payloads; of a text with several marks, or a mark
+            in a part of it, that is not what the headline says.
+        prior: What payloads weigh without a register.
+        issued: Issued payloads, which weigh more; None without a register as prior.
         log_e: Natural log of the e-value, the mean of the next two.
         log_e_whole: Of the text as marked from end to end: mean over payloads and grid.
         log_e_list: Of passages and edits: sum over the listed payloads, each with its prior
@@ -260,6 +268,9 @@ class ExactDecision:
     codeword: Bits
     candidates: tuple[Candidate, ...]
     bit_posteriors: F64
+    whole: PayloadPosterior
+    prior: PayloadPrior
+    issued: Issued | None
     log_e: float
     log_e_whole: float
     log_e_list: float
@@ -305,6 +316,10 @@ class ExactDecision:
             parts.append(log_ratios(some, self.potentials, self.listed, self.log_listed, profile))
         return np.concatenate(parts) if parts else np.zeros(0)
 
+    def log_shares(self, bits: Bits, profile: Profile) -> F64:
+        """Return the log of what payloads add to the e-value; uint8 [C, L_m] to float64 [C]."""
+        return self.log_ratios(bits, profile) + log_prior(bits, self.prior, self.issued)
+
 
 def decide(
     seen: Intervals,
@@ -349,7 +364,7 @@ def decide(
     marks = StatedMarks((), 0, at_least=False)
     if weighed.log_e >= least:
         marks = state_marks(weighed, whole, level, checkpoint)
-    if marks.marks and marks.marks[marks.headline].bit_posteriors is not whole.bit_posteriors:
+    if marks.marks and not marks.marks[marks.headline].of_text:
         # The text as a whole mixes several marks, or foreign steps, into what it says of one.
         own = marks.marks[marks.headline]
         said = PayloadPosterior(own.candidates, own.bit_posteriors)
@@ -358,6 +373,9 @@ def decide(
         codeword=encode(said.payload, profile),
         candidates=said.candidates[: max(1, candidates)],
         bit_posteriors=said.bit_posteriors,
+        whole=whole,
+        prior=weighed.prior,
+        issued=None if weighed.issued is None else weighed.issued.issued,
         log_e=weighed.log_e,
         log_e_whole=weighed.log_e_whole,
         log_e_list=weighed.log_e_list,

@@ -6,8 +6,7 @@ that no other passage takes; tokens that are not counted have the factor 1. Behi
 foreign to the mark a step is misread more often, the nearer to the beginning the more: the chance
 falls with the number of tokens since then and was learnt (``bench/passage_limits.py``).
 
-Payload, candidates and bit posteriors come from the steps of the mark's own passages alone; the
-weight of payloads that are not listed counts against those that are.
+What the steps of a mark's own passages say of its payload stands in ``payloads``.
 """
 
 from __future__ import annotations
@@ -16,15 +15,15 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from pura.decode import chain
 from pura.decode.chain import ChainText
-from pura.decode.prior import Issued, PayloadPrior, log_prior
-from pura.decode.trellis import codeword_scores, codeword_windows
+from pura.decode.payloads import Candidate
+from pura.decode.trellis import codeword_windows
 from pura.scheme import F64, I64, U8
 from pura.scheme.payload import Payload
 from pura.scheme.profile import Profile, encode_rows
@@ -300,37 +299,10 @@ def _interval(tokens: I64, chance: F64) -> tuple[int, int]:
 
 Bits = U8
 
-LEAST_POSTERIOR: Final = 1e-4
-"""Payloads that weigh less are not in question."""
-
-MOST_CANDIDATES: Final = 64
-
-_LEAST_WEIGHT: Final = 0.02  # grid members below this share say nothing of their own
-_MOST_MEMBERS: Final = 3
 PASSAGE_NATS: Final = 3 * math.log(10)
 """Least evidence, its payload being known, of each of several passages of one mark."""
 
 _LEAST_EDITED: Final = 0.01  # share of edited tokens that a limit reckons with in any passage
-_ALL_ISSUED: Final = 1 << 17  # so many are weighed one by one
-
-
-@dataclass(frozen=True, kw_only=True)
-class Candidate:
-    """A payload that the evidence leaves in question.
-
-    Attributes:
-        payload: Its bits.
-        log_posterior: Natural log of its weight, under the prior of the evidence: all payloads
-            alike, or those within limits or issued ones more.
-    """
-
-    payload: Payload
-    log_posterior: float
-
-    @property
-    def posterior(self) -> float:
-        """Weight among all payloads, in [0, 1]."""
-        return float(min(1.0, np.exp(self.log_posterior)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -343,10 +315,11 @@ class Mark:
             the best window inside them, divided by how many such statements there are, so that it
             holds of all marks at once. Where the text is no longer than a window, or none of its
             windows reaches the level, the statement is about the whole text: its evidence.
-        candidates: Payloads in question for this mark, strongest first; their posteriors are
-            shares of all payloads. At most :data:`MOST_CANDIDATES`, and but for the first none
-            below :data:`LEAST_POSTERIOR`.
+        candidates: Payloads in question for this mark, strongest first, as of
+            :class:`~pura.decode.payloads.PayloadPosterior`.
         bit_posteriors: float64 [L_m], probability that each of its payload bits is 1.
+        of_text: The steps of the whole text decide about its payload; else those of its passages.
+        repeats: Payload of a stronger mark of which this may be a piece; None where there is none.
         marked: float64 [L], posterior that the token belongs to a passage of this mark.
         log_ratio: float64 [L], what each token adds to the log likelihood ratio of this payload.
         extents: Where each passage stands, in order, with intervals for its limits.
@@ -356,6 +329,8 @@ class Mark:
     log_e: float
     candidates: tuple[Candidate, ...]
     bit_posteriors: F64
+    of_text: bool
+    repeats: Payload | None
     marked: F64
     log_ratio: F64
     extents: tuple[Extent, ...]
@@ -369,120 +344,6 @@ class Mark:
     def log10_e(self) -> float:
         """``log10`` of the e-value of its statement."""
         return float(self.log_e / np.log(10))
-
-
-class PayloadPosterior(NamedTuple):
-    """What the steps of a mark say of its payload; attributes as of :class:`Mark`."""
-
-    candidates: tuple[Candidate, ...]
-    bit_posteriors: F64
-
-    @property
-    def payload(self) -> Payload:
-        """The most probable payload."""
-        return self.candidates[0].payload
-
-    def doubted(self, other: Payload, log_odds: float) -> PayloadPosterior:
-        """Return the same where another payload is true with some odds, at most even."""
-        share = 1 / (1 + math.exp(-log_odds))
-        if share < LEAST_POSTERIOR:
-            return self
-        candidates = [
-            Candidate(payload=one.payload, log_posterior=one.log_posterior + math.log1p(-share))
-            for one in self.candidates
-            if one.payload != other
-        ]
-        candidates.append(Candidate(payload=other, log_posterior=math.log(share)))
-        return PayloadPosterior(
-            tuple(sorted(candidates, key=lambda one: -one.log_posterior)[:MOST_CANDIDATES]),
-            (1 - share) * self.bit_posteriors + share * other.bits,
-        )
-
-
-def payload_posterior(
-    phi: F64, near: Bits, prior: PayloadPrior, profile: Profile, issued: Issued | None
-) -> PayloadPosterior:
-    """Weigh all payloads on the steps of one mark.
-
-    Args:
-        phi: float64 [G, n, 8], of these steps.
-        near: uint8 [L_m], the payload that they were found with.
-        prior: What payloads weigh beforehand, and the trellis of the code.
-        profile: The profile.
-        issued: Payloads that weigh more than that.
-    """
-    fit = codeword_scores(phi, encode_rows(near[None], profile))[:, 0]
-    order = np.argsort(-fit, kind="stable")[:_MOST_MEMBERS]
-    phi = phi[order[fit[order] >= fit.max() + math.log(_LEAST_WEIGHT)]]
-    log_sums = prior.weighted(prior.trellis.log_sum(phi), phi)
-    total = float(np.logaddexp.reduce(log_sums)) - profile.payload_bits * math.log(2)
-    if issued is not None:
-        total = float(
-            np.logaddexp(
-                math.log1p(-issued.weight) + total,
-                math.log(issued.weight / len(issued)) + _log_sum_issued(phi, issued, profile),
-            )
-        )
-
-    def weigh(bits: Bits) -> F64:
-        ratio = np.logaddexp.reduce(codeword_scores(phi, encode_rows(bits, profile)), axis=0)
-        return np.asarray(np.minimum(ratio + log_prior(bits, prior, issued) - total, 0.0))
-
-    pool = near[None]
-    log_posterior = weigh(pool)
-    if -math.expm1(float(log_posterior[0])) >= LEAST_POSTERIOR:
-        named = [bits for one in phi for bits in prior.k_best(one, MOST_CANDIDATES)]
-        if issued is not None:
-            named.extend(_strongest_issued(phi, issued, profile))
-        pool = np.unique(np.array([near, *named], dtype=np.uint8), axis=0)
-        log_posterior = weigh(pool)
-    kept = np.argsort(-log_posterior, kind="stable")[:MOST_CANDIDATES]
-    kept = kept[(log_posterior[kept] >= math.log(LEAST_POSTERIOR)) | (np.arange(kept.size) == 0)]
-    weight = np.exp(log_posterior[kept])
-    rest = max(0.0, 1.0 - float(weight.sum()))
-    if rest < LEAST_POSTERIOR:
-        other = np.full(profile.payload_bits, 0.5)
-        ones = weight @ pool[kept].astype(np.float64) + rest * other
-    else:
-        share = np.exp(log_sums - np.logaddexp.reduce(log_sums))
-        alike = share @ np.stack([prior.posteriors(one) for one in phi])
-        ratio = np.logaddexp.reduce(codeword_scores(phi, encode_rows(pool[kept], profile)), axis=0)
-        # The sums are times 2^{L_m}: a weight counts by what it is above all alike.
-        above = prior.log_weight(pool[kept]) + prior.log_all
-        named_alike = np.exp(ratio + above - np.logaddexp.reduce(log_sums))
-        # Of what is not listed, the trellis says how its bits are spread.
-        left = np.clip(alike - named_alike @ pool[kept], 0.0, 1.0)
-        unlisted = max(1e-300, 1.0 - float(named_alike.sum()))
-        ones = weight @ pool[kept].astype(np.float64) + rest * np.clip(left / unlisted, 0.0, 1.0)
-    return PayloadPosterior(
-        candidates=tuple(
-            Candidate(payload=Payload.from_bits(pool[i]), log_posterior=float(log_posterior[i]))
-            for i in kept
-        ),
-        bit_posteriors=np.asarray(np.clip(ones, 0.0, 1.0)),
-    )
-
-
-def _log_sum_issued(phi: F64, issued: Issued, profile: Profile) -> float:
-    """Add up the likelihood ratios of the issued payloads, if they are few enough to."""
-    if len(issued) > _ALL_ISSUED:
-        return -math.inf
-    parts = [
-        np.logaddexp.reduce(codeword_scores(phi, encode_rows(bits, profile)).ravel())
-        for _, bits in issued.blocks()
-    ]
-    return float(np.logaddexp.reduce(parts))
-
-
-def _strongest_issued(phi: F64, issued: Issued, profile: Profile) -> list[Bits]:
-    """Return the issued payloads that fit best, if they are few enough to ask."""
-    if len(issued) > _ALL_ISSUED:
-        return []
-    rows: list[Bits] = []
-    for _, bits in issued.blocks():
-        fit = codeword_scores(phi, encode_rows(bits, profile)).max(axis=0)
-        rows.extend(bits[np.argsort(-fit, kind="stable")[:MOST_CANDIDATES]])
-    return rows
 
 
 def places_of(

@@ -334,16 +334,35 @@ class Trellis(ABC):
         found = zip(self.payloads(walks), scores, strict=True)
         return [(payload, float(score)) for payload, score in found]
 
-    def log_sum(self, phi: F64) -> F64:
-        """Return ``log Σ exp(Σ_i φ_i)`` over all payloads; [..., n, 8] to [...].
+    def log_sum(self, phi: F64, bit_weights: F64 | None = None) -> F64:
+        """Return ``log Σ_c w(c) exp(Σ_i φ_i)`` over all payloads ``c``; [..., n, 8] to [...].
 
         ``-inf`` where every payload is ruled out.
+
+        Args:
+            phi: float64 [..., n, 8], window potentials.
+            bit_weights: float64 [L_m, 2], natural log of what each bit of a payload weighs, 0 and
+                1; ``w(c)`` is their product over the bits of the payload. All payloads weigh 1
+                when absent.
         """
         flat = self._checked(phi).reshape(-1, self.codeword_length, 8)
-        return self._log_sums(flat).reshape(phi.shape[:-2])
+        on_branches = None if bit_weights is None else self._on_branches(bit_weights)
+        return self._log_sums(flat, on_branches).reshape(phi.shape[:-2])
 
-    def _log_sums(self, phi: F64) -> F64:
+    def _on_branches(self, bit_weights: F64) -> F64:
+        """Return the weights of the payload bits where the walk reads them; float64 [T, 2S]."""
+        read = self.payload_bit()  # [T, S], by the state after the step
+        out = np.zeros((len(read), 2 * read.shape[1]))
+        reading = np.flatnonzero((read >= 0).all(axis=1))
+        for weights, step in zip(bit_weights, reading, strict=True):
+            # The state after a branch is its lower part: both halves lead to the same states.
+            out[step] = np.tile(weights[read[step]], 2)
+        return out
+
+    def _log_sums(self, phi: F64, on_branches: F64 | None) -> F64:
         windows = self.windows(phi)
+        if on_branches is not None:
+            windows = windows + on_branches
         starts = np.arange(windows.shape[-1] // 2)
         homes = closings(windows, starts, np.logaddexp)
         return np.asarray(np.logaddexp.reduce(homes, axis=-1))
@@ -681,12 +700,14 @@ class TbccTrellis(Trellis):
         """Add up the states whose newest bit is 1."""
         return np.asarray(states[:, 1::2].sum(axis=-1))
 
-    def _log_sums(self, phi: F64) -> F64:
+    def _log_sums(self, phi: F64, on_branches: F64 | None) -> F64:
         """Use the chain; where underflow might be felt, the log domain."""
         out = np.empty(phi.shape[0])
         chunk = max(1, _CHUNK_ENTRIES // (self.payload_bits << (_REGISTER + 1)))
         for first in range(0, phi.shape[0], chunk):
             windows = self.windows(phi[first : first + chunk])
+            if on_branches is not None:
+                windows = windows + on_branches
             for i, chain in enumerate(make_bridges(windows)):
                 value = log_return(chain)
                 out[first + i] = value if value >= chain.floor else _safe_log_sum(windows[i])

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from pura.decode.exact import decide
-from pura.decode.marks import payload_posterior
 from pura.decode.passages import SCALES, best_path, find_passages, step_windows
+from pura.decode.payloads import StepWeights
 from pura.decode.prior import PayloadPrior
 from pura.decode.trellis import codeword_scores, codeword_windows, make_trellis, window_potentials
 from pura.scheme import Payload, Profile
@@ -69,7 +69,8 @@ def test_the_posterior_of_a_mark_is_that_of_all_payloads(profile, steps, text_ma
     scores = codeword_scores(phi, encode_rows(all_, profile))[0]
     wanted = np.exp(scores - np.logaddexp.reduce(scores))
     best = all_[np.argmax(wanted)]
-    got = payload_posterior(phi, best, PayloadPrior(trellis=trellis), profile, None)
+    prior = PayloadPrior(trellis=trellis)
+    got = StepWeights(phi=phi, near=best, prior=prior, profile=profile, issued=None).posterior
     assert got.payload.bits.tolist() == best.tolist()
     named = {c.payload.text: c.posterior for c in got.candidates}
     by_rank = np.sort(wanted)[::-1]

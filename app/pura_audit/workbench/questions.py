@@ -396,6 +396,7 @@ class ReadingDialog(PlainDialog):
             "strict": translate("Reading", "every byte fits"),
             "declared": translate("Reading", "the file says so"),
             "chosen": translate("Reading", "your choice"),
+            "damaged": translate("Reading", "some bytes do not fit"),
             "detected": translate("Reading", "guessed from the letters; look at the preview"),
             "fallback": translate("Reading", "assumed; look at the preview"),
             "pattern": translate("Reading", "guessed from the pattern of the bytes"),

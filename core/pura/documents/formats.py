@@ -259,6 +259,7 @@ class Extract:
     @classmethod
     def of(cls, decoded: DecodedText, text: str, part: str = "", **more: Any) -> Extract:
         """Return a text of bytes that were decoded; ``more`` are further attributes."""
+        more["notes"] = (*decoded.notes, *more.get("notes", ()))
         encoding, source = decoded.encoding, decoded.source
         return cls(text=text, part=part, encoding=encoding, encoding_source=source, **more)
 

@@ -4169,6 +4169,10 @@
         <translation>Ihre Wahl</translation>
     </message>
     <message>
+        <source>some bytes do not fit</source>
+        <translation>einige Bytes passen nicht</translation>
+    </message>
+    <message>
         <source>guessed from the letters; look at the preview</source>
         <translation>an den Buchstaben erraten; sehen Sie in die Vorschau</translation>
     </message>

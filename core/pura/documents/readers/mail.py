@@ -179,7 +179,7 @@ def _text(leaf: EmailMessage, options: ReadOptions) -> tuple[DecodedText, tuple[
         text, count = _unflow(text, delete=str(leaf.get_param("delsp", "")).lower() == "yes")
         if count:
             transforms = (Transform(name="flowed-joined", count=count),)
-    return DecodedText(text=text, encoding=decoded.encoding, source=decoded.source), transforms
+    return replace(decoded, text=text), transforms
 
 
 def _unflow(text: str, *, delete: bool) -> tuple[str, int]:

@@ -162,6 +162,9 @@ def input_facts(document: Document, tokens: int, shown: str | None = None) -> In
         part=document.part,
         transforms=(*document.transforms, *characters.facts(document.text)),
         pages=document.pages if shown in (None, document.text) else (),
+        left_out=document.left_out,
+        examined_words=document.examined_words,
+        notes=document.notes,
     )
 
 

@@ -58,6 +58,8 @@ from pura.words.sentences import Sentence, headline
 SCHEMA = "pura-audit/1"
 _NOT_MEASURED = ("outcome.insufficient-not-measured", "outcome.insufficient-handled")
 """Nothing follows from finding no mark, however long the text is."""
+_IN_PART = ("outcome.insufficient-in-part", "outcome.insufficient-in-part-uncounted")
+"""No mark was found in the part of the file that was examined."""
 OLD_MOST_MARKS = 8
 """So many marks earlier versions looked for in a text, and no more."""
 
@@ -289,6 +291,9 @@ class Audit:
             created=self.created,
             name=self.input.name,
             sha256=self.input.sha256,
+            left_out=self.input.left_out,
+            examined_words=self.input.examined_words,
+            reading_notes=self.input.notes,
             tokens=self.input.tokens,
             usable=evidence.usable,
             leaf="slide" if self.input.format == "pptx" else "page",
@@ -330,6 +335,8 @@ class Audit:
     def _headline(self) -> Sentence:
         if any(one.key in _NOT_MEASURED for one in self.sentences):
             return headline("not-measured")
+        if any(one.key in _IN_PART for one in self.sentences):
+            return headline("in-part")
         return headline(self.verdict, len(self.marks), at_least=self.marks_limited)
 
     def title(self, language: str = "en") -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from pura.base.decoder import later
 from pura.base.errors import PuraError, RecordError
+from pura.record.left_out import LeftOut, left_out_share
 from pura.scheme.identity import PayloadSeries
 from pura.words.sentences import Note, Sentence, findings, noted
 
@@ -79,6 +80,10 @@ class InputFacts:
             them (:mod:`pura.documents.characters`).
         pages: Where each page of a PDF, or slide of a presentation, begins in the text, in
             characters; empty where there are none, or the record shows another text.
+        left_out: What of the file was not examined, in this text or beside it; also empty in
+            records of versions that did not say.
+        examined_words: Words of the file that were examined, in this text and beside it.
+        notes: How the file was read, and what is uncertain about it.
     """
 
     name: str
@@ -91,6 +96,14 @@ class InputFacts:
     part: str = ""
     transforms: tuple[Transform, ...] = ()
     pages: tuple[int, ...] = later(())
+    left_out: tuple[LeftOut, ...] = later(())
+    examined_words: int = later(0)
+    notes: tuple[Sentence, ...] = later(())
+
+    @property
+    def left_out_share(self) -> float:
+        """Share of the file's words that was not examined, as the decision rule takes it."""
+        return left_out_share(self.left_out, self.examined_words)
 
     @property
     def conditions(self) -> tuple[Sentence, ...]:

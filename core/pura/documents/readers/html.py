@@ -12,7 +12,8 @@ from html.parser import HTMLParser
 from typing import Final
 
 from pura.documents.encodings import decode
-from pura.documents.formats import Extract, ReadOptions
+from pura.documents.extraction import Extract
+from pura.documents.formats import ReadOptions
 from pura.record.surroundings import Transform
 
 _DECLARED: Final = re.compile(

@@ -15,11 +15,11 @@ from typing import Final, TypeAlias
 import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
+from pura.documents.extraction import Extract
 from pura.documents.formats import (
     LIGATURES,
     MAX_PAGES,
     MAX_TOTAL_CHARACTERS,
-    Extract,
     ReadOptions,
     over,
 )

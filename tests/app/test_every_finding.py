@@ -46,7 +46,8 @@ from pura.record.finding import (
 from pura.record.left_out import LeftOut, LeftOutKind
 from pura.record.naming import Passage, value_words
 from pura.record.provenance import ManifestFacts
-from pura.record.surroundings import KeyFacts, Transform
+from pura.record.surroundings import KeyFacts
+from pura.record.transforms import Transform
 from pura.report.annexes import Seals
 from pura.report.build import content_of
 from pura.report.request import ReportRequest

@@ -14,7 +14,7 @@ from pura.base.numerals import visible
 from pura.documents.encodings import DecodedText
 from pura.record.left_out import LeftOut, LeftOutKind, letter_count, word_count
 from pura.record.provenance import ManifestFacts
-from pura.record.surroundings import Transform
+from pura.record.transforms import Transform
 from pura.words.sentences import Sentence
 
 MAIN: Final = "main"

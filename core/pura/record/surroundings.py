@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pura.base.decoder import later
 from pura.base.errors import PuraError, RecordError
 from pura.record.left_out import LeftOut, left_out_share
+from pura.record.transforms import Transform
 from pura.scheme.identity import PayloadSeries
 from pura.words.sentences import Note, Sentence, findings, noted
 
@@ -46,21 +47,6 @@ class StepReport:
         except (KeyError, TypeError, ValueError, AttributeError):
             raise RecordError("record.step", number=self.number) from None
         return " ".join(filter(None, error.words(language)))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Transform:
-    """One thing that extraction did to the characters of the text, or found hidden among them.
-
-    Attributes:
-        name: Stable name, e.g. ``hyphens-joined``.
-        count: How often.
-        note: What else is known of it.
-    """
-
-    name: str
-    count: int
-    note: Note = ()
 
 
 @dataclass(frozen=True, kw_only=True)

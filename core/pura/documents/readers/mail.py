@@ -29,7 +29,7 @@ from pura.documents.formats import (
 )
 from pura.documents.readers.html import visible
 from pura.record.left_out import LeftOut, LeftOutKind
-from pura.record.surroundings import Transform
+from pura.record.transforms import Transform
 
 _QUOTE: Final = re.compile(r"^ ?>[> ]*", re.MULTILINE)
 _SAYS: Final = re.compile(

@@ -33,7 +33,7 @@ from pura.documents.formats import (
 from pura.documents.readers.html import visible
 from pura.documents.readers.rows import MIN_WORDS
 from pura.record.left_out import LeftOutKind
-from pura.record.surroundings import Transform
+from pura.record.transforms import Transform
 from pura.words.sentences import Sentence, sentence
 
 

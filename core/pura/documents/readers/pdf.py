@@ -24,7 +24,7 @@ from pura.documents.formats import (
     over,
 )
 from pura.documents.readers.office import locked
-from pura.record.surroundings import Transform
+from pura.record.transforms import Transform
 from pura.words.sentences import sentence
 
 _EDGE: Final = 2  # lines at either end of a page that may be a header or a footer

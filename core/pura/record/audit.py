@@ -31,6 +31,7 @@ from pura.record.evidence import (
     encode,
 )
 from pura.record.finding import AUDIT, LR_CAP, VALUES, Finding, answer_of, compared_of
+from pura.record.gaps import with_gaps_said
 from pura.record.naming import (
     CandidateFacts,
     NamedMark,
@@ -255,7 +256,8 @@ class Audit:
         """What may be said of the text: all that is shown, filed and sent is made of this."""
         keys = ", ".join(key.label or key.fingerprint for key in self.keys)
         config = self.profile.name or self.profile.fingerprint
-        wording = sentences_said(self.sentences, self.named_marks, more=self.marks_limited)
+        said = sentences_said(self.sentences, self.named_marks, more=self.marks_limited)
+        wording = with_gaps_said(said, self.named_marks)
         examined = self.verdict != "not-examinable"
         marked = self.verdict == "mark"
         evidence = self.evidence

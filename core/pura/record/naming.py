@@ -40,11 +40,14 @@ class CandidateFacts:
         posterior: Weight under the prior of the evidence: all payloads alike, or the issued ones
             more (:class:`~pura.record.evidence.PriorFacts`).
         fields: What the layout makes of it.
+        key: Fingerprint of the key under which it is in question, where that is another one than
+            the mark's: the same payload under another key is another mark. Empty for the mark's.
     """
 
     bits: str
     posterior: float
     fields: tuple[FieldValue, ...] = ()
+    key: str = later("")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -248,12 +251,12 @@ def name_payload(
         best: The decoded payload.
         fields: What the layout makes of it.
         candidates: Payloads with their weights, strongest first; empty where none are known. What
-            is not listed counts against whatever is asked.
+            is not listed, or stands under another key, counts against whatever is asked.
         level: Posterior from which a payload, or the value of a field, is identified.
         layout: The fields with their limits.
     """
     limited = {field.name: field for field in layout if field.limits}
-    weights = {c.bits: c.posterior for c in candidates}
+    weights = {c.bits: c.posterior for c in candidates if not c.key}
     posterior = weights.get(best, 0.0) if candidates else None
     total, count = 0.0, 0
     for candidate in candidates:
@@ -286,6 +289,8 @@ def _field(
     values: dict[int, FieldValue] = {}
     weights: dict[int, float] = {}
     for candidate in candidates:
+        if candidate.key:
+            continue  # of another key: the same value there means somebody else
         if place >= len(candidate.fields) or candidate.fields[place].name != value.name:
             continue  # of a damaged record; it counts against every value
         said = candidate.fields[place]

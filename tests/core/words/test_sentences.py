@@ -38,6 +38,7 @@ SAMPLE = {
     "least": 1,
     "word": "very strong",
     "term": "reason.empty",
+    "gaps": "922 935 1187 1313, 2001 2001 2400 2460, …",
 }
 
 
@@ -234,6 +235,7 @@ BAD_VALUES = {
     "least": [2, -1, True, 0.0],
     "word": ["enormous", "scale.weak", 3],
     "term": ["reason.unknown", "outcome.mark", 3],
+    "gaps": ["", "922 935 1187", "935 922 1187 1313", "a b c d", "1 2 3 -4", 3],
 }
 
 

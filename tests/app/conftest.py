@@ -120,8 +120,15 @@ class TestEngine:
             raise RuntimeError
         if isinstance(text, UnreadFile):
             return make_unexamined(text, setup.profile, self.key)
-        audit = make_audit(text.document.text, setup.profile, self.key)
-        return Audited(audit=replace(audit, id=uuid.uuid4().hex))
+        document = text.document
+        audit = make_audit(document.text, setup.profile, self.key)
+        source = replace(
+            audit.input,
+            part=document.part,
+            left_out=document.left_out,
+            examined_words=document.examined_words,
+        )
+        return Audited(audit=replace(audit, id=uuid.uuid4().hex, input=source))
 
 
 class Told(NamedTuple):

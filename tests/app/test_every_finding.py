@@ -43,9 +43,11 @@ from pura.record.finding import (
     ShownValue,
     rendered,
 )
+from pura.record.left_out import LeftOut, LeftOutKind
 from pura.record.naming import Passage, value_words
 from pura.record.provenance import ManifestFacts
-from pura.record.surroundings import KeyFacts, Transform
+from pura.record.surroundings import KeyFacts
+from pura.record.transforms import Transform
 from pura.report.annexes import Seals
 from pura.report.build import content_of
 from pura.report.request import ReportRequest
@@ -109,6 +111,11 @@ def other_payload(audit: Audit) -> Any:
     return replace(audit.decoded, bits=audit.decoded.bits[::-1])
 
 
+LEFT_OUT = (
+    LeftOut(kind=LeftOutKind.COMMENT, words=210, letters=1100, part="comments"),
+    LeftOut(kind=LeftOutKind.PICTURE, words=0, location="logo.png"),
+    LeftOut(kind=LeftOutKind.ATTACHMENT, words=33, location="a\nb.docx", part="attachment b"),
+)
 LOOKS: dict[str, Callable[[Audit], Audit]] = {
     "plain": lambda a: a,
     "negative": lambda a: evidence(a, log10_e=-1.5, lr_capped=0.03, capped=False),
@@ -121,6 +128,11 @@ LOOKS: dict[str, Callable[[Audit], Audit]] = {
     "manifest-unchecked": lambda a: stated(
         a, [ManifestFacts(form="a9", state="not-checked", why="extra")] * 2
     ),
+    "left-out": lambda a: source(a, left_out=LEFT_OUT, examined_words=400),
+    "left-out-uncounted": lambda a: source(
+        a, left_out=(*LEFT_OUT, LeftOut(kind=LeftOutKind.ENCRYPTED, words=None))
+    ),
+    "reading-notes": lambda a: source(a, notes=(sentence("left-out.pdf"),)),
     "several-keys": lambda a: replace(a, keys=(*a.keys, KeyFacts(fingerprint="c" * 16, label="B"))),
 }
 """What any outcome may look like."""
@@ -156,6 +168,10 @@ OUTCOMES: dict[str, tuple[str, Sentence | None]] = {
     "mark": ("mark", None),
     "indication": ("indication", sentence("outcome.indication")),
     "no-mark": ("no-mark", sentence("outcome.no-mark-in-a-row", k=1, power=0.97, n=5)),
+    "in-part": (
+        "insufficient",
+        sentence("outcome.insufficient-in-part", k=1, power=0.97, n=5, words=400, left_out=243),
+    ),
     "insufficient": ("insufficient", sentence("outcome.insufficient", n=5, nmin=40)),
     "not-measured": ("insufficient", sentence("outcome.insufficient-not-measured", n=2000)),
     "handled": ("insufficient", sentence("outcome.insufficient-handled", n=2000)),
@@ -235,6 +251,10 @@ def test_texts_say_of_every_finding_what_it_says(base, language):
                         assert said_so == field.identified, where
             # What was not measured says what measures it.
             assert ("pura power measure" in words) == kind.startswith("not-measured"), where
+            # Each place that was left out is listed, with its words and the part that takes it.
+            listed = [one.line(language) for one in found.left_out if one.matters]
+            listed += rendered(found.reading_notes, language)
+            assert [one for one in listed if one not in words] == [], where
             beside = rendered(found.qualifications, language)
             assert [one for one in beside if one not in words] == [], where
         for output in told:

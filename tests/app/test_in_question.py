@@ -19,7 +19,7 @@ from pura.record import json_io
 from pura.record.audit import Audit
 from pura.record.comparison import compare_audits
 from pura.record.finding import Finding, rendered
-from pura.record.surroundings import Transform
+from pura.record.transforms import Transform
 from pura.report.annexes import names
 from pura.report.blocks import Labels
 from pura.report.build import build_report

@@ -58,13 +58,13 @@ def flipped(data: bytes, number: int) -> bytes:
 def answer(data: bytes, place: Path) -> str:
     """Convert one input as ``python -m pura.model.convert`` does, but for the sandbox."""
     from pura.base.errors import ModelError
-    from pura.model import convert, folder
+    from pura.model import convert, suitability
 
     source, target = place / "flipped.gguf", place / "model"
     source.write_bytes(data)
     target.mkdir()
     try:
-        folder.inspect_gguf(source)
+        suitability.metadata_of(source)
         convert.convert_gguf(source, target)
     except ModelError as refusal:
         return REFUSED if json.dumps(refusal.packed()) else FAULT

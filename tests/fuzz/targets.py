@@ -38,7 +38,7 @@ OF_BYTES: Final = {
 }
 OF_A_FILE: Final = {
     # What is read outside the sandbox; the library's own parser can be kept busy for very long.
-    "gguf": "pura.model.folder:inspect_gguf",
+    "gguf": "pura.model.suitability:metadata_of",
     "prompts": "pura.usecases.choices:read_candidates",
     "safetensors": "pura.model.folder:inspect_safetensors",
     "samples": "pura.measure.fitness:read_samples",

@@ -249,7 +249,9 @@ def _about(head: Sequence[str], cells: Sequence[tuple[Cell, ...]]) -> Sheet:
                 ),
             ),
             (
-                "; ".join(title(kind, language()) for kind in ("insufficient", "not-measured")),
+                "; ".join(
+                    title(kind, language()) for kind in ("in-part", "insufficient", "not-measured")
+                ),
                 translate(
                     "Results",
                     "Neither a mark nor its absence could be shown: it is no statement that the"

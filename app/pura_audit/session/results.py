@@ -64,6 +64,7 @@ KINDS: Final = (
     "mark",
     "indication",
     "no-mark",
+    "in-part",
     "insufficient",
     "not-measured",
     "not-examinable",

@@ -81,8 +81,16 @@ def walk_folder(
     return summary
 
 
-def read_file(path: Path, options: ReadOptions, context: JobContext) -> FileTexts | UnreadFile:
+def read_file(
+    path: Path, options: ReadOptions, context: JobContext, part: str | None = None
+) -> FileTexts | UnreadFile:
     """Read one file, or say that no text can be made of it.
+
+    Args:
+        path: Where it is.
+        options: How it is read.
+        context: Of the job.
+        part: The one part that is wanted; None takes the usual ones.
 
     Raises:
         PuraError: It cannot be read for a reason that is not its own: it is not there.
@@ -94,13 +102,36 @@ def read_file(path: Path, options: ReadOptions, context: JobContext) -> FileText
         if unread is None:
             raise
         return unread
-    for document in extraction.chosen:
+    documents = extraction.chosen if part is None else _parts_beside(extraction, (part,))
+    for document in documents:
         _ = document.digest  # of a long text: worked out here, not in the window's thread
     return FileTexts(
-        documents=tuple(extraction.chosen),
+        documents=documents or extraction.chosen[:1],
         report=extraction.format == "pdf" and _is_report(path),
         unread=unread_parts(extraction),
     )
+
+
+def read_parts(
+    path: Path, options: ReadOptions, parts: Sequence[str], context: JobContext
+) -> tuple[Document, ...]:
+    """Read parts of a file that are examined beside its usual ones.
+
+    Raises:
+        PuraError: It cannot be read.
+    """
+    extraction = read_document(path, options=options, heartbeat=context.checkpoint)
+    documents = _parts_beside(extraction, parts)
+    for document in documents:
+        _ = document.digest
+    return documents
+
+
+def _parts_beside(extraction: Extraction, parts: Sequence[str]) -> tuple[Document, ...]:
+    """Return parts by name; what the usual parts hold does not count as left out by them."""
+    usual = extraction.usual
+    more = [one for one in extraction.documents if one.part in parts and one not in usual]
+    return tuple(one for one in extraction.selected([*usual, *more]) if one.part in parts)
 
 
 def _is_report(path: Path) -> bool:
@@ -353,7 +384,7 @@ class TextList(QObject):
             if item.state not in _CUT:
                 item.state = ItemState.LOADING
             self._files.do(
-                lambda context: read_file(path, self.options(), context),
+                lambda context: read_file(path, self.options(), context, item.part),
                 lambda outcome: self._loaded(item, outcome),
                 self,
             )
@@ -372,7 +403,7 @@ class TextList(QObject):
                 self.touch(item)
                 self.unreadable.emit(item, unread)
             case Done(FileTexts() as texts):
-                first, *others = _wanted_parts(texts.documents, item.part)
+                first, *others = texts.documents
                 item.name = first.title if first.part else item.name
                 item.document = first
                 item.state = item.state if item.state in _CUT else ItemState.READY
@@ -404,6 +435,28 @@ class TextList(QObject):
                 "Session", "Only the first {most:text} parts of that file were taken."
             )
             self.noticed.emit(filled(words, most=MAX_PARTS))
+
+    def examine_left_out(self, item: Item) -> None:
+        """Read the parts of a row's file that its finding left out, and have them audited."""
+        path, audit = item.path, item.audit
+        if path is None or audit is None:
+            return
+        parts = [entry.part for entry in audit.input.left_out if entry.part][: MAX_PARTS - 1]
+
+        def read(documents: tuple[Document, ...]) -> None:
+            rows = [self.new_row(d.title, path=path, part=d.part, document=d) for d in documents]
+            if not rows or self.queue.row(item) < 0:
+                return
+            self.queue.insert(rows, self.queue.row(item) + 1)
+            self.show(rows[0])
+            for row in rows:
+                self.wanted.emit(row)
+
+        self._files.do(
+            lambda context: read_parts(path, self.options(), parts, context),
+            by_outcome(read, self._failed),
+            self,
+        )
 
     def _add_unread(self, item: Item, parts: Sequence[UnreadFile]) -> None:
         """Put what could not be read of a file behind its row: that it was not is a finding."""
@@ -521,10 +574,3 @@ class TextList(QObject):
     def unkept(self) -> int:
         """How many findings are in memory alone, because the case log did not take them."""
         return sum(item.unkept for item in self.queue.items)
-
-
-def _wanted_parts(documents: Sequence[Document], part: str | None) -> Sequence[Document]:
-    """Return all texts of a file, or the one of a part."""
-    if part is None:
-        return documents
-    return [d for d in documents if d.part == part][:1] or documents[:1]

@@ -17,6 +17,7 @@ from pura.base import numerals
 from pura.caselog.reports import CaseStatus
 from pura.record.audit import Audit
 from pura.record.finding import rendered
+from pura.record.left_out import listed_lines, summary_line
 from pura.record.naming import NamedMark, NamedPayload, evidence_ratio, limits_words, whom_words
 from pura.words.sentences import fill, scale
 from pura_audit.platform.accessible import set_role
@@ -386,10 +387,12 @@ class AnswerView(ScrollCard):
 
     Signals:
         step_wanted: A step of the finding: ``save``, ``review``, ``report`` or ``sign``.
+        parts_wanted: What the finding left out of the file is to be examined.
         resized: The limits were opened or folded: it wants another height.
     """
 
     step_wanted = Signal(str)
+    parts_wanted = Signal()
     resized = Signal()
 
     def __init__(self, selection: Selection, theme: Theme) -> None:
@@ -401,6 +404,10 @@ class AnswerView(ScrollCard):
         self.strength = StrengthScale(theme)
         self.note = label("", "attention", wrap=True)
         self.sentence = label("", "reading", wrap=True)
+        self.left_out = label("", "attention", wrap=True)
+        self.examine_parts = push_button("", self.parts_wanted.emit)
+        self._left_out_row = QWidget()
+        row_of((self.left_out, 1), self.examine_parts, spacing=GAP, inside=self._left_out_row)
         self.more = label("", "muted", wrap=True)
         self.measured = label("", "muted", wrap=True)
         self.payload = QFrame()
@@ -419,6 +426,7 @@ class AnswerView(ScrollCard):
             self.heading,
             self.note,
             self.sentence,
+            self.left_out,
             self.more,
             self.measured,
             self.limit_lines,
@@ -437,6 +445,7 @@ class AnswerView(ScrollCard):
             row_of((outcome, 3), (self.strength, 2), spacing=PADDING),
             self.note,
             self.sentence,
+            self._left_out_row,
             self.payload,
             self.marks,
             self.more,
@@ -485,6 +494,7 @@ class AnswerView(ScrollCard):
         note = _note(item, audit)
         if self.audit is not audit or self._note != note:
             self.show_audit(audit, note)
+        self.examine_parts.setVisible(item.path is not None and bool(_parts_left_out(audit)))
         self.document.setText(item.name)
         self.versions.setText(version_words(item))
         self.versions.setVisible(bool(self.versions.text()))
@@ -505,7 +515,8 @@ class AnswerView(ScrollCard):
         set_tip(self.compared, *rendered(found.compared, tongue))
         # The list of the marks says how many there are.
         beside = (one for one in found.qualifications if one.key != COUNTED)
-        others = rendered(beside, tongue) + found.notes(tongue)
+        others = rendered(beside, tongue) + found.notes(tongue, without=("left_out",))
+        self._show_left_out(audit)
         self.note.setText(note)
         self.note.setVisible(bool(note))
         self.more.setText("\n".join(others))
@@ -540,6 +551,20 @@ class AnswerView(ScrollCard):
         if audit.payload is not None:
             add_parts(self._payload, *payload_lines(audit, audit.payload))
 
+    def _show_left_out(self, audit: Audit) -> None:
+        """Say in one line what of the file was not examined, and offer to examine it."""
+        left_out, examined, tongue = audit.input.left_out, audit.input.examined_words, language()
+        self.left_out.setText(summary_line(left_out, examined, tongue))
+        set_tip(self.left_out, *listed_lines(left_out, examined, tongue)[1:])
+        several = len(_parts_left_out(audit)) > 1
+        self.examine_parts.setText(
+            translate("Answer", "Examine these parts")
+            if several
+            else translate("Answer", "Examine this part")
+        )
+        self.examine_parts.hide()  # a record alone has no file to read them from
+        self._left_out_row.setVisible(bool(self.left_out.text()))
+
     def _show_limits(self, audit: Audit) -> None:
         lines = rendered(audit.finding.cautions, language())
         words = translate("Answer", "{n:plural(One limit|{n:count} limits)} of this finding")
@@ -548,6 +573,11 @@ class AnswerView(ScrollCard):
         self.limits.fold()
         self.limits.setVisible(bool(lines))
         self.limits.head.setVisible(bool(lines))
+
+
+def _parts_left_out(audit: Audit) -> list[str]:
+    """Return the parts that were left out and can be examined."""
+    return [entry.part for entry in audit.input.left_out if entry.part]
 
 
 def _note(item: Item, audit: Audit) -> str:

@@ -210,6 +210,7 @@ class MainWindow(QMainWindow):
         self.work.answer.compared.clicked.connect(lambda: opening.show_compared(self))
         self.work.answer.versions.clicked.connect(lambda: opening.compare_versions(self))
         self.work.answer.step_wanted.connect(lambda name: opening.do_step(self, name))
+        self.work.answer.parts_wanted.connect(self._examine_left_out)
         self.work.text.view.zoomed.connect(lambda s: session.settings.update(text_size=s))
         shows = self.actions_by_name["evidence"]
         shows.setEnabled(self.evidence.filled)
@@ -280,6 +281,10 @@ class MainWindow(QMainWindow):
         self.status.say(what)
 
     # What is on screen
+
+    def _examine_left_out(self) -> None:
+        if (item := self.session.texts.current) is not None:
+            self.session.texts.examine_left_out(item)
 
     def _show_current(self) -> None:
         item = self.session.texts.current

@@ -311,6 +311,7 @@ class ReadingDialog(PlainDialog):
         assert item.path is not None
         self._session, self._item, self._path = session, item, item.path
         self._documents: tuple[Document, ...] = ()
+        self._extraction: Extraction | None = None
         self._looking: Job | None = None
         self.setWindowTitle(translate("Reading", "How this file is read"))
         self.resize(760, 600)
@@ -367,14 +368,14 @@ class ReadingDialog(PlainDialog):
                 if isinstance(extraction, Failure):
                     self._refuse(extraction)
                 else:
-                    self._documents = extraction.documents
+                    self._extraction, self._documents = extraction, extraction.documents
                     self._list(extraction)
                     self._how(self._documents[0], free=bool(previews))
             case Failure():
                 self._refuse(outcome)
 
     def _refuse(self, failure: Failure) -> None:
-        self._documents = ()
+        self._documents, self._extraction = (), None
         self.parts.clear()
         self.preview.setPlainText("")
         self.notes.setText(failure.words)
@@ -396,6 +397,7 @@ class ReadingDialog(PlainDialog):
             "strict": translate("Reading", "every byte fits"),
             "declared": translate("Reading", "the file says so"),
             "chosen": translate("Reading", "your choice"),
+            "damaged": translate("Reading", "some bytes do not fit"),
             "detected": translate("Reading", "guessed from the letters; look at the preview"),
             "fallback": translate("Reading", "assumed; look at the preview"),
             "pattern": translate("Reading", "guessed from the pattern of the bytes"),
@@ -403,7 +405,7 @@ class ReadingDialog(PlainDialog):
         self.how.setText(filled(words, encoding=document.encoding, source=source))
 
     def _list(self, found: Extraction) -> None:
-        usual = {id(document) for document in found.chosen}
+        usual = {id(document) for document in found.usual}
         self.parts.blockSignals(True)
         self.parts.clear()
         for document in found.documents:
@@ -436,11 +438,13 @@ class ReadingDialog(PlainDialog):
         self.apply.require({self._heading.text(): self.chosen()})
 
     def chosen(self) -> tuple[Document, ...]:
-        """Return the parts that are ticked."""
-        return tuple(
+        """Return the parts that are ticked, as they are audited together."""
+        if self._extraction is None:
+            return ()
+        return self._extraction.selected(
             document
-            for place, document in enumerate(self._documents)
-            if (row := self.parts.item(place)) is not None
+            for index, document in enumerate(self._documents)
+            if (row := self.parts.item(index)) is not None
             and row.checkState() == Qt.CheckState.Checked
         )
 

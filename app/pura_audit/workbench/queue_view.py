@@ -65,6 +65,7 @@ _OUTCOMES: Final = {
     "mark": ("✓", "found"),
     "indication": ("!", "against"),
     "no-mark": ("–", "muted"),
+    "in-part": ("?", "muted"),
     "insufficient": ("?", "muted"),
     "not-measured": ("?", "muted"),
     "not-examinable": ("✕", "muted"),

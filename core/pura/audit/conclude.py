@@ -40,6 +40,7 @@ from pura.record.evidence import (
     TokenEvidence,
 )
 from pura.record.gaps import gaps_between
+from pura.record.left_out import left_out_share
 from pura.record.marks import bit_evidence
 from pura.record.naming import (
     CandidateFacts,
@@ -432,12 +433,14 @@ def _of_strongest(pooling: TextPooling, shown: KeyReading) -> PooledPosterior:
 def _outcome(decoded: WeighedText, log10_e: float, best: KeyReading, tried: int) -> Outcome:
     """Return what the rule makes of evidence, over so many keys and readings."""
     made = _claim(decoded, best, tried)
+    document = decoded.prepared.text.document
     return decide_outcome(
         log10_e,
         len(best.seen.schedule),
         decoded.prepared.basis.options.policy,
         power=made.power,
         needed=made.needed,
+        left_out=left_out_share(document.left_out, document.examined_words),
     )
 
 
@@ -703,6 +706,8 @@ class _Conclusion:
             unlike="" if self.power is not None else unlike_study(text.document.text),
             handled=self.decoded.handled,
             hidden=hidden_characters(text.document.text),
+            left_out=text.document.left_out,
+            examined_words=text.document.examined_words,
             epochs=options.epochs,
             schemes=1 + len(text.other_schemes),
             prior_unused=self.decoded.prior is None and options.policy.register_prior > 0,

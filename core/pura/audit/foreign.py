@@ -337,6 +337,8 @@ class _Walk:
                 restored=self._options.restore,
             ),
             hidden=hidden_characters(text),
+            left_out=self._text.document.left_out,
+            examined_words=self._text.document.examined_words,
         )
 
 

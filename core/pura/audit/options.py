@@ -23,7 +23,7 @@ from pura.record.evidence import PowerFacts, SchemeFacts
 from pura.record.provenance import ManifestFacts
 from pura.record.surroundings import DeviceFacts, InputFacts, KeyFacts, ModelFacts, StepReport
 from pura.register.store import Register
-from pura.scheme import SecretKey
+from pura.scheme import KeyOrigin, SecretKey
 from pura.verdict.outcome import Outcome
 from pura.verdict.policy import Policy, default_policy
 from pura.verdict.power import Claim, PowerTable
@@ -162,12 +162,22 @@ def input_facts(document: Document, tokens: int, shown: str | None = None) -> In
         part=document.part,
         transforms=(*document.transforms, *characters.facts(document.text)),
         pages=document.pages if shown in (None, document.text) else (),
+        left_out=document.left_out,
+        examined_words=document.examined_words,
+        notes=document.notes,
     )
 
 
 def key_facts(key: SecretKey, label: str | None) -> KeyFacts:
-    """Return a key by its fingerprint."""
-    return KeyFacts(fingerprint=key.fingerprint, label=label)
+    """Return a key by its fingerprint, with the key and the epoch that it was derived from."""
+    return key_named(key.fingerprint, label, key.origin)
+
+
+def key_named(fingerprint: str, label: str | None, origin: KeyOrigin | None) -> KeyFacts:
+    """Return what a record holds of a key that may not be open."""
+    if origin is None:
+        return KeyFacts(fingerprint=fingerprint, label=label)
+    return KeyFacts(fingerprint=fingerprint, label=label, parent=origin.parent, epoch=origin.epoch)
 
 
 def model_facts(model: BareModel | InstalledModel) -> ModelFacts:

@@ -18,7 +18,7 @@ from pura.cli.terminal import (
     exit_code,
     notes,
     say,
-    set_folder_passphrase,
+    set_key_passphrase,
     use_language,
     warn_unconfined,
     write_alike,
@@ -57,7 +57,8 @@ def options(
         typer.Option(
             metavar="FILE",
             envvar="PURA_PASSPHRASE_FILE",
-            help="Passphrase of the encrypted key files, where keys are kept in such; else asked.",
+            help="File with the passphrase of encrypted key files: the folder of stored keys, and "
+            "--key-file. If missing, it is asked for.",
         ),
     ] = None,
     quiet: Annotated[
@@ -84,7 +85,7 @@ def options(
     ] = "",
 ) -> None:
     """Embed, read and defend the PURA watermark."""
-    set_folder_passphrase(passphrase_file)
+    set_key_passphrase(passphrase_file)
     notes.quiet = quiet
     details.quiet = not verbose
     unconfined[:] = [warn_unconfined]

@@ -23,7 +23,7 @@ from pura.cli.terminal import (
     refuse_unknown,
     say,
     warn_exposed,
-    with_passphrase,
+    with_key_passphrase,
 )
 from pura.measure import Bounds
 from pura.usecases.choices import DECODERS, Choices, trusted
@@ -254,9 +254,7 @@ def _from_file(at: Environment, path: Path) -> KeyRef:
     from pura.usecases.keys import open_key_file
 
     warn_exposed(path)
-    return with_passphrase(
-        lambda secret: open_key_file(at, path, secret), None, say("ask.of", name=path.name)
-    )
+    return with_key_passphrase(lambda secret: open_key_file(at, path, secret), path.name)
 
 
 def load_profile(at: Environment, name: str, *, foreign: bool = False) -> Profile:

@@ -318,7 +318,8 @@ def _statement_key(
 
     if certificate is None:
         return detector_key(at)
-    return certificate_key(certificate, passphrase_for(certificate, passphrase))
+    secret = passphrase_for(certificate, passphrase, option="--statement-passphrase")
+    return certificate_key(certificate, secret)
 
 
 def _tokens() -> TokenFile:

@@ -371,18 +371,18 @@ _TRIES: Final = 3
 Result = TypeVar("Result")
 
 
-_folder_file: list[Path] = []
+_key_passphrase_file: list[Path] = []
 
 
-def set_folder_passphrase(file: Path | None) -> None:
-    """Remember the file with the passphrase of the folder of key files (``--passphrase-file``)."""
-    _folder_file[:] = [] if file is None else [file]
+def set_key_passphrase(file: Path | None) -> None:
+    """Remember the file with the passphrase of encrypted key files (``--passphrase-file``)."""
+    _key_passphrase_file[:] = [] if file is None else [file]
 
 
 def ask_folder(path: Path, *, new: bool) -> bytearray | None:
     """Give the passphrase of the folder of key files; None when nobody can be asked."""
-    if _folder_file:
-        return read_passphrase(_folder_file[0])
+    if _key_passphrase_file:
+        return read_passphrase(_key_passphrase_file[0])
     if not interactive():
         return None
     if new:
@@ -391,13 +391,19 @@ def ask_folder(path: Path, *, new: bool) -> bytearray | None:
     return _ask(say("ask.folder"))
 
 
-def passphrase(file: Path | None, prompt: str, *, new: bool = False) -> Secret:
+PASSPHRASE_FILE: Final = "--passphrase-file"  # noqa: S105 (the name of an option)
+
+
+def passphrase(
+    file: Path | None, prompt: str, *, new: bool = False, option: str = PASSPHRASE_FILE
+) -> Secret:
     """Give a passphrase from a file, or ask for it.
 
     Args:
         file: Holds it in its first line; ``-`` is standard input. None: ask.
         prompt: What is asked for.
         new: It is a new one, so ask twice.
+        option: The option of the command that names the file; an error points to it.
 
     Raises:
         KeyFormatError: Nobody can be asked, the file cannot be read, or the two are not the same.
@@ -407,11 +413,17 @@ def passphrase(file: Path | None, prompt: str, *, new: bool = False) -> Secret:
     if file is not None:
         return Secret(read_passphrase(file))
     if not interactive():
-        raise KeyFormatError("command.ask", prompt=prompt, code="passphrase-missing")
+        raise KeyFormatError("command.ask", prompt=prompt, option=option, code="passphrase-missing")
     return Secret(ask_new(prompt) if new else _ask(prompt))
 
 
-def passphrase_for(certificate: Path, file: Path | None, *others: Path, prompt: str = "") -> Secret:
+def passphrase_for(
+    certificate: Path,
+    file: Path | None,
+    *others: Path,
+    prompt: str = "",
+    option: str = PASSPHRASE_FILE,
+) -> Secret:
     """Give the passphrase of a certificate, once it is known that the files are there.
 
     Args:
@@ -419,6 +431,7 @@ def passphrase_for(certificate: Path, file: Path | None, *others: Path, prompt: 
         file: As for :func:`passphrase`.
         others: Further files that it is wanted for.
         prompt: As for :func:`passphrase`; empty asks by the file's name.
+        option: As for :func:`passphrase`.
 
     Raises:
         InputError: One of them cannot be opened.
@@ -427,7 +440,7 @@ def passphrase_for(certificate: Path, file: Path | None, *others: Path, prompt: 
     for path in (*others, certificate):
         with os_error_as(InputError, "file.read", name=path.name, code="file-unreadable"):
             path.open("rb").close()
-    return passphrase(file, prompt or say("ask.of", name=certificate.name))
+    return passphrase(file, prompt or say("ask.of", name=certificate.name), option=option)
 
 
 def with_passphrase(
@@ -440,12 +453,41 @@ def with_passphrase(
         file: As for :func:`passphrase`.
         prompt: As for :func:`passphrase`.
     """
+    return _with_secret(use, lambda: passphrase(file, prompt))
+
+
+def with_key_passphrase(use: Callable[[Secret | None], Result], name: str) -> Result:
+    """Do what may need the passphrase of a key file that an option of a command names.
+
+    Such commands have no option of their own for it: the one of the whole program counts, or the
+    environment variable.
+
+    Args:
+        use: Is tried without a passphrase first.
+        name: Of the key file, for the question.
+    """
+    file = _key_passphrase_file[0] if _key_passphrase_file else None
+
+    def ask() -> Secret:
+        try:
+            return passphrase(file, say("ask.of", name=name))
+        except KeyFormatError as error:
+            if error.key != "command.ask":
+                raise
+            raise KeyFormatError(
+                "command.ask-key-file", name=name, code="passphrase-missing"
+            ) from None
+
+    return _with_secret(use, ask)
+
+
+def _with_secret(use: Callable[[Secret | None], Result], ask: Callable[[], Secret]) -> Result:
     try:
         return use(None)
     except (KeyFormatError, SigningError) as error:
         if error.code not in ("key-file-passphrase", "signing-passphrase"):
             raise
-    return use(passphrase(file, prompt))
+    return use(ask())
 
 
 def read_passphrase(file: Path) -> bytearray:

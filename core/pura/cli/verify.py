@@ -298,7 +298,9 @@ def _save_to(
     name_worker(at, auditor or "")
     words = None
     if keep_text == SEAL:
-        words = passphrase(passphrase_file, say("ask.texts"), new=True)
+        words = passphrase(
+            passphrase_file, say("ask.texts"), new=True, option="--text-passphrase-file"
+        )
     return SaveTo(case=case, auditor=auditor, text=keep_text, passphrase=words)
 
 

@@ -7,18 +7,18 @@ changed silently: encoding and transforms stand in the record.
 
 from pura.documents.encodings import Preview as Preview
 from pura.documents.encodings import previews as previews
-from pura.documents.formats import ALTERNATIVE as ALTERNATIVE
-from pura.documents.formats import ATTACHMENT as ATTACHMENT
+from pura.documents.extraction import ALTERNATIVE as ALTERNATIVE
+from pura.documents.extraction import ATTACHMENT as ATTACHMENT
+from pura.documents.extraction import MAIN as MAIN
+from pura.documents.extraction import QUOTED as QUOTED
+from pura.documents.extraction import Document as Document
+from pura.documents.extraction import Extraction as Extraction
+from pura.documents.extraction import choose as choose
 from pura.documents.formats import FORMATS as FORMATS
-from pura.documents.formats import MAIN as MAIN
 from pura.documents.formats import MAX_CHARACTERS as MAX_CHARACTERS
-from pura.documents.formats import QUOTED as QUOTED
-from pura.documents.formats import Document as Document
-from pura.documents.formats import Extraction as Extraction
 from pura.documents.formats import ReadOptions as ReadOptions
 from pura.documents.formats import endings as endings
 from pura.documents.formats import tell as tell
-from pura.documents.reading import choose as choose
 from pura.documents.reading import digest_of as digest_of
 from pura.documents.reading import from_bytes as from_bytes
 from pura.documents.reading import from_text as from_text

@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 
 from pura.provenance.reading import WRAPPER, cuts, wrappers
-from pura.record.surroundings import Transform
+from pura.record.transforms import Transform
 from pura.scheme import I64
 from pura.words.sentences import sentence
 

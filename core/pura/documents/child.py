@@ -22,7 +22,7 @@ from typing import Any, Final, NoReturn, TypeAlias
 from pura.base import linux
 from pura.base.errors import InputError
 from pura.documents import sandbox
-from pura.documents.encodings import preload
+from pura.documents.charsets import confine_codecs
 from pura.documents.formats import (
     FORMATS,
     LENGTHS,
@@ -50,7 +50,7 @@ def main() -> None:
         _answer_questions(request["pages"])
     try:
         work = (_document if "format" in request else _manifests)(request)
-        preload()
+        confine_codecs()
         sandbox.close()
         answer = work(source.read())
     except MemoryError:
@@ -100,8 +100,9 @@ def _contained(work: Callable[[], Answer], form: Format) -> Answer:
         refusal = error
     except RecursionError:
         refusal = over("limit.deep")
-    except sandbox.ForbiddenError:
-        refusal = InputError("input.outside", code="input-outside")
+    except PermissionError:
+        # Of the audit hook, or of the kernel: no honest file makes a reader reach outside.
+        refusal = InputError("reader.forbidden", label=form.label, code="reader-forbidden")
     except MemoryError:
         raise
     except Exception:  # whatever a parser raises; what kind helps nobody who has the file
@@ -113,7 +114,7 @@ def _answer_questions(size: int) -> NoReturn:
     """Answer whatever is asked about a PDF, until nothing is asked any more."""
     source, sink = sys.stdin.buffer, sys.stdout.buffer
     pages = importlib.import_module("pura.documents.readers.pages")
-    preload()
+    confine_codecs()
     sandbox.close()
     answer = pages.asked(source.read(size))
     while question := source.readline(_MAX_HEAD):

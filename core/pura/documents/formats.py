@@ -5,24 +5,19 @@ What a reader makes of a file, within which limits, and how a format is told.
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import re
 import struct
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import PurePath
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from pura.base.catalogue import Phrase, Value, phrase
 from pura.base.errors import InputError
-from pura.base.numerals import visible
-from pura.documents.encodings import DecodedText, check_encoding
-from pura.record.provenance import ManifestFacts
-from pura.record.surroundings import Transform
-from pura.words.sentences import Sentence
+from pura.documents.encodings import check_encoding
+from pura.documents.extraction import Extract
 
 LIGATURES: Final = {
     "ﬀ": "ff",
@@ -223,46 +218,6 @@ def _unknown(what: Phrase) -> InputError:
     return InputError("input.no-reader", what=what, code="input-format")
 
 
-MAIN: Final = "main"
-ATTACHMENT: Final = "attachment"
-QUOTED: Final = "quoted"
-ALTERNATIVE: Final = "alternative"
-ROLES: Final = (MAIN, ATTACHMENT, QUOTED, ALTERNATIVE)
-"""What a part is to its file. Main parts and attachments are audited unless others are asked for;
-quoted passages and alternative readings of the same words only when they are named."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Extract:
-    """One text that a reader found in a file.
-
-    Attributes:
-        text: As faithful as the format allows.
-        part: Which part of the file; empty when the file is one text.
-        role: One of :data:`ROLES`.
-        encoding: How bytes became text; ``""`` where the format leaves no choice.
-        encoding_source: How the encoding was chosen (:mod:`.encodings`).
-        transforms: What was done to the characters.
-        notes: What was left out or is uncertain.
-        pages: Where each page, or slide, begins, in characters; empty where there are none.
-    """
-
-    text: str
-    part: str = ""
-    role: str = MAIN
-    encoding: str = ""
-    encoding_source: str = ""
-    transforms: tuple[Transform, ...] = ()
-    notes: tuple[Sentence, ...] = ()
-    pages: tuple[int, ...] = ()
-
-    @classmethod
-    def of(cls, decoded: DecodedText, text: str, part: str = "", **more: Any) -> Extract:
-        """Return a text of bytes that were decoded; ``more`` are further attributes."""
-        encoding, source = decoded.encoding, decoded.source
-        return cls(text=text, part=part, encoding=encoding, encoding_source=source, **more)
-
-
 @dataclass(frozen=True, kw_only=True)
 class ReadOptions:
     """What the user may say about a file.
@@ -289,99 +244,6 @@ class ReadOptions:
             raise InputError(
                 "choice.unknown", known=", ".join(FORMATS), name=self.format, code="usage"
             )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Document(Extract):
-    """A text under audit, and where it came from.
-
-    Attributes:
-        name: For people: the file's name, ``-`` or ``pasted text``; it and the part are kept as
-            :func:`~pura.base.numerals.visible` writes them.
-        sha256: Of the original bytes of the whole file.
-        size_bytes: Of the original bytes of the whole file.
-        format: Name of the format, e.g. ``docx``; ``text`` for plain and pasted text.
-        manifests: Signed manifests of the file; those among the characters are looked for later.
-    """
-
-    name: str
-    sha256: str
-    size_bytes: int
-    format: str = "text"
-    manifests: tuple[ManifestFacts, ...] = ()
-
-    def __post_init__(self) -> None:
-        """Make name and part harmless once, for all that will ever show them."""
-        object.__setattr__(self, "name", visible(self.name))
-        object.__setattr__(self, "part", visible(self.part))
-
-    @property
-    def title(self) -> str:
-        """Name and part for people."""
-        return f"{self.name} · {self.part}" if self.part else self.name
-
-    @cached_property
-    def digest(self) -> str:
-        """SHA-256 of the text in UTF-8, hex: by it equal texts of different files are known.
-
-        Where files have manifests these count as well.
-        """
-        own = repr(self.manifests) if self.manifests else ""
-        return hashlib.sha256((self.text + own).encode()).hexdigest()
-
-
-@dataclass(frozen=True, kw_only=True)
-class UnreadPart:
-    """A part of a file that no text under audit can be made of.
-
-    Attributes:
-        part: Which; as of a :class:`Document`.
-        role: One of :data:`ROLES`.
-        error: Why.
-    """
-
-    part: str
-    role: str
-    error: InputError
-
-
-@dataclass(frozen=True, kw_only=True)
-class Extraction:
-    """One file, read: all texts that it holds.
-
-    Attributes:
-        name: The file's name.
-        sha256: Of its bytes.
-        size_bytes: Of its bytes.
-        format: Name of the format that it was read as.
-        documents: All parts, in reading order; never empty.
-        unread: Parts without a usable text.
-    """
-
-    name: str
-    sha256: str
-    size_bytes: int
-    format: str
-    documents: tuple[Document, ...]
-    unread: tuple[UnreadPart, ...] = ()
-
-    @property
-    def chosen(self) -> tuple[Document, ...]:
-        """The parts that are audited when nobody asks for others."""
-        found = tuple(d for d in self.documents if d.role in (MAIN, ATTACHMENT))
-        return found or self.documents[:1]
-
-    def missed(self, parts: Sequence[str] = ()) -> tuple[UnreadPart, ...]:
-        """Return what would have been chosen, had it been readable.
-
-        Args:
-            parts: As for :func:`~pura.documents.reading.choose`.
-        """
-        if "all" in parts:
-            return self.unread
-        if parts:
-            return tuple(one for one in self.unread if one.part in parts)
-        return tuple(one for one in self.unread if one.role in (MAIN, ATTACHMENT))
 
 
 MAX_FILE_BYTES: Final = 64 << 20

@@ -11,13 +11,13 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path, PurePath
 from typing import BinaryIO, Final
 
 from pura.base import decoder
-from pura.base.catalogue import NOT_REGULAR, Phrase, phrase, quoted
+from pura.base.catalogue import NOT_REGULAR, Phrase, phrase
 from pura.base.errors import InputError, RecordError
 from pura.base.files import open_regular
 from pura.base.numerals import visible
@@ -25,18 +25,20 @@ from pura.base.process import NOT_SHUT_STATUS
 from pura.base.progress import Checkpoint, never_cancelled
 from pura.documents import formats, manifests
 from pura.documents.encodings import Preview, decode, previews
-from pura.documents.formats import (
-    FORMATS,
+from pura.documents.extraction import (
     MAIN,
-    MAX_CHARACTERS,
-    MAX_FILE_BYTES,
     ROLES,
     Document,
     Extract,
     Extraction,
+    UnreadPart,
+)
+from pura.documents.formats import (
+    FORMATS,
+    MAX_CHARACTERS,
+    MAX_FILE_BYTES,
     Format,
     ReadOptions,
-    UnreadPart,
     check,
     damaged,
     memory,
@@ -259,6 +261,8 @@ def _extract(item: object) -> Extract:
     inside = not starts or (starts[0] >= 0 and starts[-1] <= len(found.text))
     if found.role not in ROLES or not (changes and ordered and inside):
         raise ValueError("extract")
+    if found.refusal is not None:
+        InputError.unpacked(found.refusal)  # refused here, where the answer is judged
     for note in (found.notes, *(one.note for one in found.transforms)):
         if isinstance(note, str):
             raise ValueError("note")
@@ -354,23 +358,6 @@ def preview_encodings(path: Path) -> tuple[Preview, ...]:
     return previews(read_bytes_of(path))
 
 
-def choose(extraction: Extraction, parts: Sequence[str]) -> tuple[Document, ...]:
-    """Return the parts that were named; ``all`` is every part, nothing is the usual ones.
-
-    Raises:
-        InputError: There is no such part.
-    """
-    if not parts:
-        return extraction.chosen
-    if "all" in parts:
-        return extraction.documents
-    known = {d.part for d in extraction.documents} | {u.part for u in extraction.unread}
-    if any(part not in known for part in parts):
-        names = [d.part or phrase("input.whole") for d in extraction.documents]
-        raise InputError("input.part", shown=quoted(names, most=12), code="input-part")
-    return tuple(d for d in extraction.documents if d.part in parts)
-
-
 def _assemble(data: bytes, name: str, form: Format, extracts: list[Extract]) -> Extraction:
     digest = hashlib.sha256(data).hexdigest()
     documents: list[Document] = []
@@ -378,15 +365,26 @@ def _assemble(data: bytes, name: str, form: Format, extracts: list[Extract]) -> 
     first: InputError | None = None
     for extract in extracts:
         try:
+            if extract.refusal is not None:
+                raise InputError.unpacked(extract.refusal)
             check_text(extract.text)
         except InputError as error:
             first = first or error
-            part = UnreadPart(part=visible(extract.part), role=extract.role, error=error)
-            unread.append(part)
+            unread.append(
+                UnreadPart(
+                    part=visible(extract.part),
+                    role=extract.role,
+                    error=error,
+                    kind=extract.kind,
+                    location=extract.location,
+                    group=extract.group,
+                    left_out=extract.left_out,
+                )
+            )
             continue
-        found = {**vars(extract), "encoding": extract.encoding or "unicode"}
+        values = {**vars(extract), "encoding": extract.encoding or "unicode"}
         documents.append(
-            Document(name=name, sha256=digest, size_bytes=len(data), format=form.name, **found)
+            Document(name=name, sha256=digest, size_bytes=len(data), format=form.name, **values)
         )
     if not documents:
         raise first or InputError("input.empty", code="input-empty")

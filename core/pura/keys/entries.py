@@ -19,6 +19,8 @@ from pura.base.decoder import decode
 from pura.base.errors import KeyStoreError
 from pura.base.files import file_lock, open_regular, write_atomic
 from pura.base.json_text import read_json
+from pura.keys.epochs import is_epoch
+from pura.scheme import KeyOrigin
 
 MAX_NAME: Final = 80
 MAX_NOTE: Final = 500
@@ -71,6 +73,22 @@ class KeyEntry:
     def slot(self) -> str:
         """The name of the secret inside its place."""
         return self.account or self.name
+
+    @property
+    def origin(self) -> KeyOrigin | None:
+        """The key and the epoch that it was derived from; None for a key of its own.
+
+        A key of a deployment is one of its own: its label is no epoch (:meth:`KeyStore.derive`
+        refuses such labels).
+        """
+        return origin_of(self.role, self.master, self.deployment)
+
+
+def origin_of(role: KeyRole, master: str, deployment: str) -> KeyOrigin | None:
+    """Return what a stored key or a key file says of the epoch that its key was derived for."""
+    if role is not KeyRole.DERIVED or not master or not is_epoch(deployment):
+        return None
+    return KeyOrigin(parent=master, epoch=deployment)
 
 
 class Index:

@@ -12,7 +12,7 @@ from typing import Final
 
 from pura.base.errors import KeyFormatError
 from pura.scheme import SecretKey
-from pura.scheme.keys import KEY_BYTES, wipe_buffer
+from pura.scheme.keys import KEY_BYTES, KeyOrigin, wipe_buffer
 from pura.scheme.profile import MAX_EPOCHS
 
 DEPLOYMENT_SALT: Final = b"PURA-1 deployment key"
@@ -78,7 +78,9 @@ def epoch_key(key: SecretKey, epoch: str) -> SecretKey:
         KeyFormatError: It is none of them.
     """
     first_day(epoch)
-    return _derived(key, EPOCH_SALT, epoch)
+    derived = _derived(key, EPOCH_SALT, epoch)
+    derived.note_origin(KeyOrigin(parent=key.fingerprint, epoch=epoch))
+    return derived
 
 
 def is_epoch(text: str) -> bool:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pura.base.errors import KeyFormatError, naming
 from pura.base.files import read_start
 from pura.base.json_text import read_json
-from pura.keys.entries import MAX_NAME, MAX_NOTE, KeyEntry, KeyRole
+from pura.keys.entries import MAX_NAME, MAX_NOTE, KeyEntry, KeyRole, origin_of
 from pura.scheme import SecretKey
 from pura.scheme.keys import KEY_BYTES, wipe_buffer
 
@@ -323,7 +323,9 @@ def read_key_file(data: bytes, passphrase: bytearray) -> KeyFile:
         facts = read_json(plain[1 + KEY_BYTES :].decode("utf-8"))
         if kind not in (_KEY, _VERIFIER) or len(secret) != KEY_BYTES:
             raise ValueError
-        return KeyFile(key=SecretKey(secret), verifier=kind == _VERIFIER, **_facts(facts))
+        told = _facts(facts)
+        origin = origin_of(told["role"], told["master"], told["deployment"])
+        return KeyFile(key=SecretKey(secret, origin), verifier=kind == _VERIFIER, **told)
     except (ValueError, IndexError, TypeError, AttributeError, RecursionError):
         raise KeyFormatError("key.file-version", code="key-file-version") from None
     finally:

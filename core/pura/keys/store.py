@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from pura.base.errors import KeyStoreError
+from pura.base.errors import KeyFormatError, KeyStoreError
 from pura.keys.backends import CODES, Backend, Keyring, State, exposures, fault, find_backend
 from pura.keys.entries import (
     Index,
@@ -25,7 +25,7 @@ from pura.keys.entries import (
     no_such_key,
     refuse_secret,
 )
-from pura.keys.epochs import deployment_label, derive_key, epoch_key, first_day
+from pura.keys.epochs import deployment_label, derive_key, epoch_key, first_day, is_epoch
 from pura.keys.folder import KeyFolder
 from pura.keys.sealed import SUFFIX, USUAL, Cost, KeyFile, check_passphrase, write_key_file
 from pura.scheme import SecretKey
@@ -125,6 +125,7 @@ class KeyStore:
         if key.fingerprint != entry.fingerprint:
             key.wipe()
             raise KeyStoreError("key.replaced", name=entry.name, code="key-damaged")
+        key.note_origin(entry.origin)
         return key
 
     def unlock_keyring(self) -> None:
@@ -265,6 +266,8 @@ class KeyStore:
         make = epoch_key if epoch else derive_key
         if epoch:
             first_day(label)
+        elif is_epoch(label):
+            raise KeyFormatError("key.epoch-label", label=label, code="key-epoch")
         with self.get(master) as secret, make(secret, label) as key:
             entry = self.add(
                 name or f"{master}/{label}",

@@ -19,8 +19,8 @@ from typing import Any, Final
 from pura.base import linux
 from pura.base.errors import ModelError, PuraError
 from pura.model import libraries, trial
-from pura.model.folder import inspect_gguf
 from pura.model.load import quiet
+from pura.model.suitability import metadata_of, refuse_unknown_gguf
 
 PACKED: Final = "packed as "  # the last line of a conversion that went well
 TOLD: Final = "scratch/told"  # beside the target: how far it is, in thousandths
@@ -44,6 +44,7 @@ def convert_gguf(source: Path, target: Path) -> str:
     """
     try:
         with _watched(_teller(target)) as tell:
+            refuse_unknown_gguf(metadata_of(source))
             packed = packing(source)
             if not packed:
                 raise ValueError("no tensors")
@@ -156,7 +157,7 @@ def _shut_in(source: Path, target: Path) -> Path:
     Raises:
         ModelError: It is no GGUF file, or the sandbox cannot be entered.
     """
-    inspect_gguf(source)
+    metadata_of(source)
     libraries.prepare()
     # Outside the sandbox: they load libraries of the system's, which it does not let them reach.
     import gguf  # noqa: F401

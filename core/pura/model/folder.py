@@ -26,13 +26,13 @@ from pura.base.errors import ModelError
 from pura.base.files import open_regular, write_atomic
 from pura.base.json_text import read_json
 from pura.base.progress import Checkpoint, never_cancelled
+from pura.model.suitability import metadata_of, refuse_quantised
 
 PICKLES: Final = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle", ".joblib")
 CODE: Final = (".py", ".pyc", ".so", ".dll", ".dylib")
 MAX_JSON_BYTES: Final = 128 << 20  # a tokenizer of a million tokens takes some 80 MB
 MAX_CONFIG_BYTES: Final = 4 << 20
 MAX_HEADER_BYTES: Final = 100 << 20  # the limit of the safetensors format itself
-GGUF_MAGIC: Final = b"GGUF"
 _ITEM_BITS: Final = {
     **dict.fromkeys(("F64", "I64", "U64", "C64"), 64),
     **dict.fromkeys(("F32", "I32", "U32"), 32),
@@ -78,7 +78,7 @@ class FolderFacts:
 def inspect(path: Path, *, as_installed: bool = False) -> FolderFacts | None:
     """Check a folder of safetensors or a GGUF file; of the latter nothing is told."""
     if path.is_file():
-        inspect_gguf(path)
+        metadata_of(path)
         return None
     return inspect_folder(path, as_installed=as_installed)
 
@@ -96,8 +96,12 @@ def inspect_folder(folder: Path, *, as_installed: bool = False) -> FolderFacts:
     names = _names(folder)
     _refuse_code(names)
     _refuse_special(folder, names)
+    if "config.json" not in names:
+        _refuse_other_kinds(folder, names)
     config = read_object(folder / "config.json", MAX_CONFIG_BYTES)
     _check_config(config)
+    # Before the weights: whoever quantised them may have packed them in a format of their own.
+    refuse_quantised(config, names, ())
     for name in ("tokenizer_config.json", "processor_config.json"):
         if name in names:
             _refuse_remote_code(read_object(folder / name, MAX_JSON_BYTES), name)
@@ -107,9 +111,13 @@ def inspect_folder(folder: Path, *, as_installed: bool = False) -> FolderFacts:
         raise ModelError("model.lacks", name="tokenizer.json")
     weights = _weight_files(folder, names)
     counts: dict[str, int] = {}
+    tensors: set[str] = set()
     for path in weights:
-        for dtype, numbers in inspect_safetensors(path).items():
+        header = inspect_safetensors(path)
+        tensors |= header.names
+        for dtype, numbers in header.counts.items():
             counts[dtype] = counts.get(dtype, 0) + numbers
+    refuse_quantised(config, names, tensors)
     kinds = config.get("architectures")
     architecture = kinds[0] if isinstance(kinds, list) and kinds else config["model_type"]
     return FolderFacts(
@@ -119,6 +127,15 @@ def inspect_folder(folder: Path, *, as_installed: bool = False) -> FolderFacts:
         dtype=max(counts, key=counts.__getitem__),
         config=config,
     )
+
+
+def _refuse_other_kinds(folder: Path, names: set[str]) -> None:
+    """Say what a folder without a config.json is, where that can be told."""
+    if "adapter_config.json" in names:
+        raise ModelError("model.adapter", name=folder.name, code="model-incomplete")
+    packed = sorted(name for name in names if name.lower().endswith(".gguf"))
+    if packed:
+        raise ModelError("model.gguf-folder", name=packed[0], code="model-incomplete")
 
 
 def _names(folder: Path) -> set[str]:
@@ -216,11 +233,21 @@ def _weight_files(folder: Path, names: set[str]) -> tuple[Path, ...]:
     raise ModelError("model.lacks", name="model.safetensors")
 
 
-def inspect_safetensors(path: Path) -> dict[str, int]:
-    """Check header and size of a safetensors file without loading it.
+@dataclass(frozen=True, kw_only=True)
+class SafetensorsHeader:
+    """What the header of a safetensors file says.
 
-    Returns:
-        How many numbers it holds, by number format.
+    Attributes:
+        names: Of its tensors.
+        counts: How many numbers it holds, by number format.
+    """
+
+    names: frozenset[str]
+    counts: dict[str, int]
+
+
+def inspect_safetensors(path: Path) -> SafetensorsHeader:
+    """Check header and size of a safetensors file without loading it.
 
     Raises:
         ModelError: Not safetensors, cut short, or a header that does not fit the file.
@@ -246,7 +273,7 @@ def inspect_safetensors(path: Path) -> dict[str, int]:
         end = max(end, last)
     if not counts or end != size - 8 - length:
         raise damaged
-    return counts
+    return SafetensorsHeader(names=frozenset(header), counts=counts)
 
 
 def _tensor(entry: object, damaged: ModelError) -> tuple[str, int, int]:
@@ -263,25 +290,6 @@ def _tensor(entry: object, damaged: ModelError) -> tuple[str, int, int]:
     if offsets[1] - offsets[0] != numbers * _ITEM_BITS[dtype] // 8:
         raise damaged
     return dtype, numbers, offsets[1]
-
-
-def inspect_gguf(path: Path) -> None:
-    """Check that a file starts like a GGUF file whose counts are possible.
-
-    Raises:
-        ModelError: It does not.
-    """
-    damaged = ModelError("model.file-damaged", name=path.name, code="model-damaged")
-    try:
-        with open_regular(path) as file:
-            size = os.fstat(file.fileno()).st_size
-            magic, version, tensors, entries = struct.unpack("<4sIQQ", file.read(24))
-    except (OSError, struct.error):
-        raise damaged from None
-    # Every tensor and every entry takes tens of bytes of the file itself.
-    possible = tensors and 16 * (tensors + entries) <= size
-    if magic != GGUF_MAGIC or version not in (2, 3) or not possible:
-        raise damaged
 
 
 RECORD: Final = "pura-model.json"

@@ -27,12 +27,19 @@ from pura.model.folder import (
     refuse_changed_weights,
 )
 from pura.model.product import speed_up
+from pura.model.suitability import (
+    metadata_of,
+    refuse_unknown_architecture,
+    refuse_unknown_gguf,
+)
 from pura.model.tokenise import file_tokenizer, tokenizer_fingerprint
 
 if TYPE_CHECKING:
     from pura.model.head import Head
 
 DEFAULT_CONTEXT: Final = 2048  # for architectures without a hard limit (BLOOM's ALiBi)
+_OWN_NETWORK: Final = "llama"
+"""The model type that :mod:`pura.model.llama` reads without the import of transformers."""
 _SAFE: Final = {"local_files_only": True, "trust_remote_code": False}
 
 
@@ -116,6 +123,11 @@ def load_model(source: InstalledModel | Path, device: Device) -> LanguageModel:
         refuse_changed(source)
         refuse_changed_weights(source)
     facts = inspect(path, as_installed=as_installed)
+    with _as_model_error():
+        if facts is None:
+            refuse_unknown_gguf(metadata_of(path))
+        elif facts.config["model_type"] != _OWN_NETWORK:
+            refuse_unknown_architecture(facts.config)
     tokenizer = _load_tokenizer(path, facts)
     network = _load_network(path, facts, device)
     if isinstance(source, InstalledModel):  # its tokenizer is what was installed, byte by byte
@@ -250,7 +262,7 @@ def _place(path: Path) -> tuple[str, dict[str, str]]:
 def _load_network(path: Path, facts: FolderFacts | None, device: Device) -> Any:
     with _as_model_error():
         network = None
-        if facts is not None and facts.config["model_type"] == "llama":
+        if facts is not None and facts.config["model_type"] == _OWN_NETWORK:
             from pura.model import llama
 
             network = llama.load(facts, device.torch_dtype)

@@ -44,7 +44,6 @@ from pura.model.folder import (
     copy_files,
     file_hash,
     inspect_folder,
-    inspect_gguf,
     model_files,
     model_fingerprint,
     read_record,
@@ -53,6 +52,7 @@ from pura.model.folder import (
     write_record,
 )
 from pura.model.load import load_tokenizer, only_control_tokens
+from pura.model.suitability import metadata_of
 from pura.model.tokenise import tokenizer_fingerprint
 from pura.model.trial import run_child
 
@@ -478,7 +478,7 @@ class ModelStore:
     def _add_gguf(
         self, path: Path, origin: _Origin, say: Progress, check: Checkpoint
     ) -> InstalledModel:
-        inspect_gguf(path)
+        metadata_of(path)
         # Four-bit weights grow eightfold; sparser ones a little more.
         with workshop(self.folder, 9 * path.stat().st_size) as shop:
             digest = file_hash(path, check)

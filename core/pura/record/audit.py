@@ -53,11 +53,14 @@ from pura.record.surroundings import (
     PromptFacts,
     StepReport,
 )
+from pura.scheme import MarkIdentity, Payload
 from pura.words.sentences import Sentence, headline
 
 SCHEMA = "pura-audit/1"
 _NOT_MEASURED = ("outcome.insufficient-not-measured", "outcome.insufficient-handled")
 """Nothing follows from finding no mark, however long the text is."""
+_IN_PART = ("outcome.insufficient-in-part", "outcome.insufficient-in-part-uncounted")
+"""No mark was found in the part of the file that was examined."""
 OLD_MOST_MARKS = 8
 """So many marks earlier versions looked for in a text, and no more."""
 
@@ -185,6 +188,7 @@ class Audit:
                     share=None if own is None else own.share,
                     log10_e=None if own is None else own.own_log10_e,
                     entry=entries.get(payload.bits or ""),
+                    identity=self.identity(self.key.fingerprint, payload.best),
                 ),
             )
         placed = sorted(self.marks, key=lambda one: [p.first_token for p in one.passages])
@@ -206,9 +210,24 @@ class Audit:
                     share=mark.share,
                     log10_e=mark.own_log10_e,
                     entry=entries.get(payload.bits or ""),
+                    identity=self.identity(mark.key, payload.best),
                 )
             )
         return tuple(named)
+
+    def identity(self, key: str, bits: str) -> MarkIdentity | None:
+        """Return what a mark of the text is, so that it cannot be taken for another.
+
+        Args:
+            key: Fingerprint of the key under which it was read, one of :attr:`keys`.
+            bits: Its payload, characters 0 and 1.
+
+        Returns:
+            None where the record does not say under which key or profile it was read.
+        """
+        facts = next((one for one in (self.key, *self.keys) if one.fingerprint == key), None)
+        series = None if facts is None else facts.series(self.profile.fingerprint)
+        return None if series is None or not bits else series.mark(Payload(text=bits))
 
     def _placed(self, passages: tuple[Passage, ...]) -> tuple[Passage, ...]:
         return placed(passages, self.text, self.input.pages)
@@ -274,6 +293,9 @@ class Audit:
             created=self.created,
             name=self.input.name,
             sha256=self.input.sha256,
+            left_out=self.input.left_out,
+            examined_words=self.input.examined_words,
+            reading_notes=self.input.notes,
             tokens=self.input.tokens,
             usable=evidence.usable,
             leaf="slide" if self.input.format == "pptx" else "page",
@@ -315,6 +337,8 @@ class Audit:
     def _headline(self) -> Sentence:
         if any(one.key in _NOT_MEASURED for one in self.sentences):
             return headline("not-measured")
+        if any(one.key in _IN_PART for one in self.sentences):
+            return headline("in-part")
         return headline(self.verdict, len(self.marks), at_least=self.marks_limited)
 
     def title(self, language: str = "en") -> str:

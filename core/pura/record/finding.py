@@ -17,6 +17,7 @@ from pura.base.catalogue import catalogue, phrase
 from pura.base.decoder import DecodeError, decode, later
 from pura.base.errors import RecordError, unusable
 from pura.record.evidence import encode
+from pura.record.left_out import LeftOut, LeftOutKind, left_out_words, listed_lines
 from pura.record.naming import (
     NamedField,
     NamedMark,
@@ -65,6 +66,9 @@ class Finding:
         sha256: Of its bytes, hex.
         tokens: Tokens of the text.
         usable: Steps that carry bits.
+        left_out: What of the item's file was not examined.
+        examined_words: Words of the file that were.
+        reading_notes: How the file was read, and what is uncertain about it.
         language: What the words look like; empty when there are too few to tell.
         leaf: What a page of it is: ``page`` or ``slide``.
         verdict: The outcome.
@@ -103,6 +107,9 @@ class Finding:
     sha256: str = ""
     tokens: int = 0
     usable: int = 0
+    left_out: tuple[LeftOut, ...] = later(())
+    examined_words: int = later(0)
+    reading_notes: tuple[Sentence, ...] = later(())
     language: str = ""
     leaf: str = "page"
     verdict: str
@@ -205,12 +212,17 @@ class Finding:
             return []
         return [f"{row.range}: {row.word}" for row in scale(language)]
 
-    def notes(self, language: str) -> list[str]:
-        """Return what the rows of :data:`VALUES` say in words; every text of a finding has it."""
+    def notes(self, language: str, *, without: Sequence[str] = ()) -> list[str]:
+        """Return what the rows of :data:`VALUES` say in words; every text of a finding has it.
+
+        Args:
+            language: ``en`` or ``de``.
+            without: Rows that the caller shows in another way.
+        """
         return [
             line
-            for row in VALUES.values()
-            if row.words is not None
+            for name, row in VALUES.items()
+            if row.words is not None and name not in without
             for line in row.words(self, language)
         ]
 
@@ -235,8 +247,11 @@ class Finding:
     def brief(self) -> Finding:
         """Return what a list of many texts keeps: without sentences and candidates."""
         marks = tuple(replace(mark, candidates=()) for mark in self.marks)
-        none: dict[str, Any] = dict.fromkeys(("answer", "caveat", "compared", "wording"), ())
-        return replace(self, marks=marks, conditions=(), cautions=(), **none)
+        none: dict[str, Any] = dict.fromkeys(
+            ("answer", "caveat", "compared", "wording", "conditions", "cautions", "reading_notes"),
+            (),
+        )
+        return replace(self, marks=marks, **none)
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain JSON values, with the version of their form."""
@@ -275,12 +290,14 @@ class AnswerValue(NamedTuple):
         public: What the public is told, given the verdict and the language; None: nothing.
         shown: How a person reads it who checks a statement, under the words ``value.NAME``; None:
             beside another, or not at all.
+        later: Statements of earlier versions do not hold it.
     """
 
     shape: Any
     told: Callable[[Finding, tuple[str, ...] | None, str], Any] | None = None
     public: Callable[[str, str], Any] | None = None
     shown: Callable[[Any, dict[str, Any], str], str] | None = lambda value, *_: str(value)
+    later: bool = False
 
 
 AUDIT: Final = "audit"
@@ -365,6 +382,13 @@ def _manifests(finding: Finding, released: tuple[str, ...] | None, _: str) -> li
     ]
 
 
+def _left_out(finding: Finding, _: object, language: str) -> list[dict[str, Any]]:
+    return [
+        {name: getattr(entry, name) for name in _LEFT_OUT} | {"what": entry.name(language)}
+        for entry in finding.left_out
+    ]
+
+
 def _layers(finding: Finding, released: tuple[str, ...] | None, language: str) -> str:
     """Say what is said of manifests, by the same rule."""
     known = bool(finding.provenance) and all(one.state == VALID for one in finding.provenance)
@@ -381,6 +405,12 @@ _MANIFEST: Final = {
     "signed_at": (str, "When, as the time stamp or the signer says."),
     "manifest": (str, "Its identifier."),
     "soft_binding": (Literal[BINDINGS], "Whether it names an identified mark of the text."),
+}
+_LEFT_OUT: Final = {
+    "kind": (Literal[tuple(map(str, LeftOutKind))], "What the place is."),
+    "words": (int | None, "Words there; null where they cannot be counted."),
+    "location": (str, "Where it is."),
+    "part": (str, "The part to ask about; empty where it cannot be examined."),
 }
 _MARK: Final = {
     "places": (
@@ -462,6 +492,46 @@ VALUES: Final[dict[str, ShownValue]] = {
     "usable": ShownValue(int, lambda found: found.usable, "positions that can carry bits"),
     "hidden": ShownValue(
         int, lambda found: found.hidden, "invisible characters without a legitimate use"
+    ),
+    "left_out": ShownValue(
+        tuple[LeftOut, ...],
+        lambda found: encode(found.left_out),
+        "what of the file was not examined",
+        files=(SUMMARY,),
+        told=AnswerValue(
+            ([_LEFT_OUT | {"what": (str, "The same in words.")}], "What was not examined."),
+            _left_out,
+            shown=lambda entries, *_: ", ".join(entry["what"] for entry in entries),
+            later=True,
+        ),
+        words=lambda found, tongue: listed_lines(found.left_out, found.examined_words, tongue),
+    ),
+    "left_out_kinds": ShownValue(
+        tuple[str, ...],
+        lambda found: [str(entry.kind) for entry in found.left_out],
+        "kind of each place of the file that was not examined",
+    ),
+    "left_out_parts": ShownValue(
+        tuple[str, ...],
+        lambda found: [entry.part for entry in found.left_out],
+        "part that takes each of them; empty where it cannot be examined",
+    ),
+    "left_out_words": ShownValue(
+        int,
+        lambda found: left_out_words(found.left_out),
+        "words of the file that were not examined; null where they cannot be counted",
+    ),
+    "examined_words": ShownValue(
+        int,
+        lambda found: found.examined_words,
+        "words of the file that were examined",
+        files=(AUDIT, BATCH, SUMMARY),
+    ),
+    "reading_notes": ShownValue(
+        tuple[str, ...],
+        lambda found: [note.key for note in found.reading_notes],
+        "keys of the sentences that say how the file was read",
+        words=lambda found, tongue: rendered(found.reading_notes, tongue),
     ),
     "conditions": ShownValue(
         files=(), words=lambda found, tongue: rendered(found.conditions, tongue)
@@ -570,7 +640,8 @@ VALUES: Final[dict[str, ShownValue]] = {
     "outcome": ShownValue(
         str,
         lambda found: found.outcome,
-        "what the headline says: the verdict; not-measured where no measurement applies",
+        "what the headline says: the verdict; not-measured where no measurement applies; in-part "
+        "where no mark was found and too much of the file was not examined",
         files=(AUDIT, BATCH, SUMMARY),
     ),
     "more_marks": ShownValue(

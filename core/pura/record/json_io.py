@@ -79,6 +79,7 @@ def summary(audit: Audit) -> dict[str, Any]:
     found |= dict.fromkeys(_NAMED) if payload is None else payload.columns()
     found["passages"] = encode(tuple(p for _, p in audit.finding.passages))
     found |= {name: one.of(audit.finding) for name, one in _summarised().items()}
+    found["input"] = {name: part for name, part in found["input"].items() if name not in found}
     found["marks"] = [
         {"number": mark.number, "key": mark.key, "log10_e": mark.log10_e}
         | {"share": mark.share, "passages": encode(mark.passages)}
@@ -138,7 +139,8 @@ def finding_schema() -> dict[str, Any]:
     parts = {name: whole["properties"][name] for name in _SUMMARY if name in whole["properties"]}
     text = {"type": "string"}
     item = dict(parts["input"])
-    item["properties"] = item["properties"] | {"path": text}
+    of_input = {n: part for n, part in item["properties"].items() if n not in _summarised()}
+    item["properties"] = of_input | {"path": text}
     error = dict.fromkeys(("code", "message", "hint"), text)
     number = {"type": ["number", "null"]}
     about = {

@@ -21,7 +21,7 @@ from typing import Final
 
 from pura.base import numerals
 from pura.base.decoder import later
-from pura.scheme import Field, FieldValue, Profile
+from pura.scheme import Field, FieldValue, MarkIdentity, Profile
 from pura.words.sentences import Sentence, Value, findings
 
 IDENTIFIED: Final = 0.99
@@ -210,6 +210,9 @@ class NamedMark:
     Attributes:
         number: From 1, in the order of the text.
         key: Fingerprint of the key under which it was read.
+        identity: The key, epoch, profile and most probable payload that make it this mark and no
+            other; None where the record does not say under which key or profile it was read. It
+            may be looked up in a register only where the payload is identified.
         payload: What may be said of its payload.
         candidates: The payloads behind that, strongest first.
         passages: Where it stands, in the order of the text.
@@ -229,6 +232,7 @@ class NamedMark:
     share: float | None
     log10_e: float | None
     entry: RegisterMatch | None
+    identity: MarkIdentity | None = later(None)
 
 
 def identified_from(policy: Mapping[str, object]) -> float:

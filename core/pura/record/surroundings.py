@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 from pura.base.decoder import later
 from pura.base.errors import PuraError, RecordError
+from pura.record.left_out import LeftOut, left_out_share
+from pura.record.transforms import Transform
+from pura.scheme.identity import PayloadSeries
 from pura.words.sentences import Note, Sentence, findings, noted
 
 
@@ -46,21 +50,6 @@ class StepReport:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Transform:
-    """One thing that extraction did to the characters of the text, or found hidden among them.
-
-    Attributes:
-        name: Stable name, e.g. ``hyphens-joined``.
-        count: How often.
-        note: What else is known of it.
-    """
-
-    name: str
-    count: int
-    note: Note = ()
-
-
-@dataclass(frozen=True, kw_only=True)
 class InputFacts:
     """What was examined.
 
@@ -77,6 +66,10 @@ class InputFacts:
             them (:mod:`pura.documents.characters`).
         pages: Where each page of a PDF, or slide of a presentation, begins in the text, in
             characters; empty where there are none, or the record shows another text.
+        left_out: What of the file was not examined, in this text or beside it; also empty in
+            records of versions that did not say.
+        examined_words: Words of the file that were examined, in this text and beside it.
+        notes: How the file was read, and what is uncertain about it.
     """
 
     name: str
@@ -89,6 +82,14 @@ class InputFacts:
     part: str = ""
     transforms: tuple[Transform, ...] = ()
     pages: tuple[int, ...] = later(())
+    left_out: tuple[LeftOut, ...] = later(())
+    examined_words: int = later(0)
+    notes: tuple[Sentence, ...] = later(())
+
+    @property
+    def left_out_share(self) -> float:
+        """Share of the file's words that was not examined, as the decision rule takes it."""
+        return left_out_share(self.left_out, self.examined_words)
 
     @property
     def conditions(self) -> tuple[Sentence, ...]:
@@ -122,10 +123,30 @@ class KeyFacts:
     Attributes:
         fingerprint: 16 hex digits.
         label: The key's name in the key store, or None.
+        parent: Fingerprint of the key that it was derived from for an epoch; empty for a key of its
+            own, and in records of versions before 0.5.
+        epoch: The day, ISO week or month that it was derived for; empty likewise.
     """
 
     fingerprint: str
     label: str | None = None
+    parent: str = later("")
+    epoch: str = later("")
+
+    def series(self, profile: str) -> PayloadSeries | None:
+        """Return what payloads of this key under a profile belong to.
+
+        Args:
+            profile: Fingerprint of the profile.
+
+        Returns:
+            None where a record names the key or the profile by something else than a fingerprint.
+        """
+        with suppress(ValueError):
+            return PayloadSeries(
+                key=self.parent or self.fingerprint, epoch=self.epoch, profile=profile
+            )
+        return None
 
 
 @dataclass(frozen=True, kw_only=True)

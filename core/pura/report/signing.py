@@ -266,16 +266,43 @@ def _simple_signer(identity: Identity) -> Any:
 
     store: Any = SimpleCertificateStore()  # type: ignore[no-untyped-call]
     store.register_multiple([x509.Certificate.load(der) for der in identity.chain_der])
+    certificate = x509.Certificate.load(identity.cert_der)
     return signers.SimpleSigner(
-        signing_cert=x509.Certificate.load(identity.cert_der),
+        signing_cert=certificate,
         signing_key=keys.PrivateKeyInfo.load(identity.key_der),
         cert_registry=store,
+        signature_mechanism=_pss_mechanism(certificate, _digest(identity)),
     )
 
 
+def _pss_mechanism(certificate: Any, digest: str) -> Any:
+    """Return RSA-PSS for a certificate whose key is for that alone; None lets pyHanko choose.
+
+    pyHanko derives the mechanism from the key's algorithm, and knows plain RSA keys only.
+    """
+    from asn1crypto import algos
+    from pyhanko.sign.general import optimal_pss_params
+
+    key = certificate.public_key
+    if key.algorithm != "rsassa_pss":
+        return None
+    # A restricted key is checked with its own parameters and no others.
+    own = key["algorithm"]["parameters"]
+    parameters = own if own.native is not None else optimal_pss_params(certificate, digest)
+    return algos.SignedDigestAlgorithm({"algorithm": "rsassa_pss", "parameters": parameters})
+
+
 def _digest(identity: Identity) -> str:
-    # Ed25519 hashes with SHA-512 by itself, and RFC 8419 asks for the same one here.
-    return "sha512" if identity.certificate.key == "Ed25519" else "sha256"
+    """Return the hash that an identity signs with."""
+    from asn1crypto import x509
+
+    key = x509.Certificate.load(identity.cert_der).public_key
+    if key.algorithm == "ed25519":
+        return "sha512"  # it hashes with it by itself, and RFC 8419 asks for the same one here
+    parameters = key["algorithm"]["parameters"].native
+    if key.algorithm == "rsassa_pss" and parameters is not None:
+        return str(parameters["hash_algorithm"]["algorithm"])  # it may be used with no other
+    return "sha256"
 
 
 def sign_detached(data: bytes, identity: Identity) -> bytes:

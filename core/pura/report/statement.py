@@ -50,7 +50,7 @@ _MAX_KEY_BYTES: Final = 1 << 14
 
 def _signed() -> dict[str, Any]:
     """Return the shape of what is signed."""
-    told = {name: row.shape for name, row in answer_values().items()}
+    told = {f"{name}?" if row.later else name: row.shape for name, row in answer_values().items()}
     return {
         "schema": one_of(SCHEMA),
         **dict.fromkeys(("detector", "version", "role", "language"), str),

@@ -12,6 +12,8 @@ from pura.scheme.fields import pack as pack
 from pura.scheme.fields import parse_layout as parse_layout
 from pura.scheme.fields import unpack as unpack
 from pura.scheme.identity import MarkIdentity as MarkIdentity
+from pura.scheme.identity import PayloadSeries as PayloadSeries
+from pura.scheme.keys import KeyOrigin as KeyOrigin
 from pura.scheme.keys import SecretKey as SecretKey
 from pura.scheme.keys import ranks as ranks
 from pura.scheme.keys import unit_interval as unit_interval

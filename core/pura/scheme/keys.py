@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 import secrets
+from dataclasses import dataclass
 from hashlib import blake2b, shake_256
 from typing import Final, Self
 
@@ -37,6 +38,19 @@ def unit_interval(value: int) -> float:
     return (value >> 75) * _UNIT
 
 
+@dataclass(frozen=True, kw_only=True)
+class KeyOrigin:
+    """Which key an epoch's key was derived from, and for which epoch.
+
+    Attributes:
+        parent: Fingerprint of the key that all its epochs' keys are derived from.
+        epoch: Day ``2026-11-28``, ISO week ``2026-W48`` or month ``2026-11``.
+    """
+
+    parent: str
+    epoch: str
+
+
 class SecretKey:
     """32 secret random bytes shared by generator and verifier.
 
@@ -44,14 +58,19 @@ class SecretKey:
     prints: ``repr`` and ``str`` show the fingerprint only. Compare keys by fingerprint.
 
     As a context manager it wipes itself at the end of the block.
+
+    Args:
+        data: The 32 bytes; they are copied.
+        origin: The key and the epoch that it was derived from; None for a key of its own.
     """
 
-    __slots__ = ("_bytes", "_fingerprint")
+    __slots__ = ("_bytes", "_fingerprint", "_origin")
 
-    def __init__(self, data: bytes | bytearray) -> None:
+    def __init__(self, data: bytes | bytearray, origin: KeyOrigin | None = None) -> None:
         if len(data) != KEY_BYTES:
             raise KeyFormatError("key.not-a-key", key_bytes=KEY_BYTES, hex=2 * KEY_BYTES)
         self._bytes = LockedBytes(data)
+        self._origin = origin
         self._fingerprint = blake2b(
             key=self._secret(), person=_LABEL_FINGERPRINT, digest_size=8
         ).hexdigest()
@@ -115,6 +134,15 @@ class SecretKey:
     def fingerprint(self) -> str:
         """16 hex digits: all of the key that is ever shown."""
         return self._fingerprint
+
+    @property
+    def origin(self) -> KeyOrigin | None:
+        """The key and the epoch that it was derived from; None for a key of its own."""
+        return self._origin
+
+    def note_origin(self, origin: KeyOrigin | None) -> None:
+        """Note what a key was derived from, where whoever stores it knows that."""
+        self._origin = origin
 
     def prf(self, label: bytes, context: bytes) -> int:
         """Return ``F(label, context)``, a 128-bit integer (scheme.md §1)."""

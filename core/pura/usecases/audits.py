@@ -142,12 +142,12 @@ def resolve_epochs(environment: Environment, setup: Setup, policy: Policy) -> Se
         used = replace(profile, key=None) if kind else profile
         return replace(setup, profile=used, epochs="")
     refuse_kind(profile, span)
-    known = {} if span else {ref: environment.epoch_of(ref) for ref in setup.keys}
-    ready = [ref for ref, entry in known.items() if entry is not None]
+    origins = {} if span else {ref: environment.origin_of(ref) for ref in setup.keys}
+    ready = [ref for ref, origin in origins.items() if origin is not None]
     roots = [ref for ref in setup.keys if ref not in ready]
     span = span or latest(str(kind), policy.epochs, today())
     derived = epoch_keys(environment, roots, span) if roots else ()
-    mine = {ref.fingerprint for ref in roots} | {e.master for e in known.values() if e is not None}
+    mine = {ref.fingerprint for ref in roots} | {o.parent for o in origins.values() if o}
     return replace(
         setup,
         keys=(*ready, *derived),
@@ -417,7 +417,8 @@ class Prepared:
         device = at.compute_device() if model is None else model.device
         return IntendedSetup(
             keys=tuple(
-                KeyFacts(fingerprint=ref.fingerprint, label=ref.label) for ref in setup.needed_keys
+                record_facts.key_named(ref.fingerprint, ref.label, at.origin_of(ref))
+                for ref in setup.needed_keys
             ),
             profile=setup.profile,
             model=record_facts.model_facts(
@@ -644,6 +645,10 @@ def _here(environment: Environment, key: KeyFacts) -> KeyRef:
     """Return a key of a record: one that is here, or that of an epoch of one that is."""
     if environment.has_key(key.fingerprint):
         return KeyRef(fingerprint=key.fingerprint, label=key.label)
+    if key.parent and environment.has_key(key.parent):
+        (derived,) = epoch_keys(environment, [KeyRef(fingerprint=key.parent)], key.epoch)
+        if derived.fingerprint == key.fingerprint:
+            return replace(derived, label=key.label)
     name, _, epoch = (key.label or "").rpartition(" ")
     if is_epoch(epoch):
         stored = map(KeyRef.of, environment.keys.list())

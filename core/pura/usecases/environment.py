@@ -17,10 +17,10 @@ from pura.base.errors import KeyStoreError, ModelError
 from pura.base.paths import Paths
 from pura.keys import KeyEntry, KeyFolder, KeyRef, KeyStore, SessionKeys
 from pura.keys.entries import no_such_key
-from pura.keys.epochs import epoch_key, is_epoch
+from pura.keys.epochs import epoch_key
 from pura.model import libraries
 from pura.model.store import ModelCache, ModelStore
-from pura.scheme import Profile, SecretKey
+from pura.scheme import KeyOrigin, Profile, SecretKey
 from pura.scheme.profile import ProfileFolder
 from pura.verdict.power import PowerFolder
 
@@ -139,10 +139,19 @@ class Environment:
         except KeyStoreError:
             return None
 
-    def epoch_of(self, ref: KeyRef) -> KeyEntry | None:
-        """Return a stored key, if it is that of a day, a week or a month already."""
+    def origin_of(self, ref: KeyRef) -> KeyOrigin | None:
+        """Return what a key was derived from, if it is that of a day, a week or a month.
+
+        Raises:
+            KeyStoreError: The list of keys is damaged.
+        """
+        if ref.epoch:
+            return KeyOrigin(parent=ref.root, epoch=ref.epoch)
+        here = self.session_keys.get(ref.fingerprint) or self.lent_keys.get(ref.fingerprint)
+        if here is not None:
+            return here.origin
         entry = ref.entry or self._entry(ref.fingerprint)
-        return entry if entry is not None and is_epoch(entry.deployment) else None
+        return None if entry is None else entry.origin
 
     def _secret(self, ref: KeyRef, fetched: ExitStack, held: dict[str, SecretKey]) -> SecretKey:
         here = self.session_keys.get(ref.fingerprint) or self.lent_keys.get(ref.fingerprint)

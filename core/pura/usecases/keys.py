@@ -188,7 +188,7 @@ def marking_key(environment: Environment, ref: KeyRef, profile: Profile, epoch: 
     kind = profile.key_epochs
     if epoch == AS_GIVEN or not (epoch or kind):
         return ref
-    if not epoch and environment.epoch_of(ref) is not None:
+    if not epoch and environment.origin_of(ref) is not None:
         return ref
     refuse_kind(profile, epoch)
     (found,) = epoch_keys(environment, [ref], epoch or epoch_of(today(), str(kind)))
@@ -383,7 +383,8 @@ def _keep(
             raise _taken(name)
         secret = found.key.copy_secret()
         try:
-            return KeyDone(key=environment.session_keys.add(SecretKey(secret), name))
+            copy = SecretKey(secret, found.key.origin)
+            return KeyDone(key=environment.session_keys.add(copy, name))
         finally:
             wipe_buffer(secret)
 

@@ -266,6 +266,7 @@ def _outcome(audit: Audit) -> Iterator[Phrase]:
         policy,
         power=evidence.power,
         needed=evidence.needed,
+        left_out=audit.input.left_out_share,
     )
     if outcome.verdict != audit.verdict:
         yield phrase("differs.verdict")
@@ -376,7 +377,12 @@ def _strength(audit: Audit, key: str) -> Mapping[str, str | int | float]:
         case "outcome.mark":
             said = _said_ratio(audit)
             return {"rule": policy.rule, "one_in": policy.one_in, **said}
-        case "outcome.no-mark" | "outcome.no-mark-in-a-row":
+        case (
+            "outcome.no-mark"
+            | "outcome.no-mark-in-a-row"
+            | "outcome.insufficient-in-part"
+            | "outcome.insufficient-in-part-uncounted"
+        ):
             return {"k": evidence.keys_tried, "power": min(evidence.power or 0.0, 0.99)}
         case "outcome.insufficient":
             return {"n": evidence.usable, "nmin": evidence.needed or 0}

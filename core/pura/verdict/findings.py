@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pura.record.evidence import (
+    EvidenceFacts,
     LimitsFacts,
     MarkFacts,
     PowerFacts,
@@ -15,6 +16,7 @@ from pura.record.evidence import (
     StopFacts,
 )
 from pura.record.gaps import Gap, gap_sentence
+from pura.record.left_out import LeftOut, left_out_words
 from pura.record.naming import (
     NamedPayload,
     RegisterFacts,
@@ -65,6 +67,8 @@ class FindingContext:
             nothing; see :func:`~pura.verdict.expect.unlike_study`.
         handled: Signs of handling beyond what was measured, of :mod:`pura.audit.prepare`.
         hidden: Kind and number of characters that show nothing and have no use where they stand.
+        left_out: What of the file was not examined.
+        examined_words: Words of the file that were.
         epochs: ``FROM..TO`` where the keys are those of a range of epochs.
         scheme: Of the mark that the findings are about.
         schemes: How many schemes were tried.
@@ -96,6 +100,8 @@ class FindingContext:
     unlike: str = ""
     handled: tuple[str, ...] = ()
     hidden: tuple[tuple[str, int], ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+    examined_words: int = 0
     epochs: str = ""
     scheme: str = SCHEME
     schemes: int = 1
@@ -234,6 +240,8 @@ def _headline(outcome: Outcome, policy: Policy, circumstances: FindingContext) -
                 "n": evidence.usable if evidence.needed is None else evidence.needed,
             }
             return Sentence(key="outcome.no-mark-in-a-row", values=values)
+        case "insufficient" if outcome.in_part:
+            return _in_part(evidence, circumstances)
         case "insufficient" if evidence.needed is not None and evidence.needed > evidence.usable:
             values = {"n": evidence.usable, "nmin": evidence.needed}
             return Sentence(key="outcome.insufficient", values=values)
@@ -245,6 +253,21 @@ def _headline(outcome: Outcome, policy: Policy, circumstances: FindingContext) -
             return Sentence(key=f"outcome.insufficient-{why}", values={"n": evidence.usable})
         case _:
             return Sentence(key="outcome.indication")
+
+
+def _in_part(evidence: EvidenceFacts, circumstances: FindingContext) -> Sentence:
+    """Say that no mark was found in what was examined, and how much of the file that is."""
+    values: dict[str, str | int | float] = {
+        "k": evidence.keys_tried,
+        "power": min(evidence.power or 0.0, 0.99),
+        "n": evidence.usable if evidence.needed is None else evidence.needed,
+        "words": circumstances.examined_words,
+    }
+    left_out = left_out_words(circumstances.left_out)
+    if left_out is None:
+        return Sentence(key="outcome.insufficient-in-part-uncounted", values=values)
+    values["left_out"] = left_out
+    return Sentence(key="outcome.insufficient-in-part", values=values)
 
 
 def _ratio(outcome: Outcome) -> dict[str, str | int | float]:
@@ -358,7 +381,8 @@ def _entry(register: RegisterFacts, match: RegisterMatch) -> dict[str, str | int
 
 def _unused(outcome: Outcome, circumstances: FindingContext) -> list[Sentence]:
     """Say that the key has no use on record: no mark was to be expected, whatever the rate."""
-    if outcome.verdict != "no-mark" or not (circumstances.new_key or circumstances.issued == 0):
+    looked_for = outcome.verdict == "no-mark" or outcome.in_part
+    if not looked_for or not (circumstances.new_key or circumstances.issued == 0):
         return []
     values: dict[str, str | int | float] = {"date": circumstances.created}
     if circumstances.new_key:

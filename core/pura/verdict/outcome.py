@@ -32,11 +32,14 @@ class Outcome:
         verdict: ``mark``, ``indication``, ``no-mark``, ``insufficient`` or ``not-examinable``.
         evidence: How strong the findings are, as the record holds it.
         reason: Why the text is not examinable, a key ``reason.…`` of the catalogue.
+        in_part: No mark was found in the text, and too much of its file was not examined to say
+            the same of the file; the verdict is ``insufficient``.
     """
 
     verdict: str
     evidence: EvidenceFacts
     reason: str | None = None
+    in_part: bool = False
 
     def tested(
         self, *, keys_tried: int, p_redraw: float | None = None, draws: int = 0, seed: int = 0
@@ -62,6 +65,7 @@ def decide_outcome(
     *,
     power: float | None,
     needed: int | None = None,
+    left_out: float = 0.0,
 ) -> Outcome:
     """Apply the decision rule.
 
@@ -73,6 +77,8 @@ def decide_outcome(
             that is None or more than there are) that reach ``t_found``, as a lower limit; None
             when it was not measured.
         needed: Usable positions in a row from which ``policy.power_needed`` is reached, or None.
+        left_out: Share of the file's words that was not examined, as
+            :func:`~pura.record.left_out.left_out_share` returns it.
 
     Raises:
         ValueError: The evidence is not a number or plus infinity, or the power not a share. Such
@@ -93,7 +99,12 @@ def decide_outcome(
         verdict = "no-mark"
     else:
         verdict = "insufficient"
-    return _outcome(verdict, log10_e, usable, policy, power=power, needed=needed)
+    # The power is a statement about the text that was read, and about no word beside it.
+    in_part = verdict == "no-mark" and left_out > policy.left_out_share
+    if in_part:
+        verdict = "insufficient"
+    outcome = _outcome(verdict, log10_e, usable, policy, power=power, needed=needed)
+    return replace(outcome, in_part=in_part)
 
 
 def not_examinable(reason: str, policy: Policy) -> Outcome:

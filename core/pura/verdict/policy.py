@@ -72,6 +72,8 @@ class Policy:
         min_usable: Fewer usable positions than this are too little evidence, whatever they say.
         odd_characters: From this share of odd characters on (pictures, letters of other scripts,
             code points without a character) "no mark" is not said.
+        left_out_share: "No mark" is not said of a file of whose words more than this share was not
+            examined.
         single_weight: Posterior from which a payload, or what one of its fields says, is identified
             and may be named.
         prior_none: Prior weight of "not in the register".
@@ -108,6 +110,7 @@ class Policy:
     power_needed: Annotated[float, number(0.5, 1.0)] = 0.95
     min_usable: Annotated[int, whole(1, 10_000)] = 12
     odd_characters: Annotated[float, number(0.001, 1.0)] = 0.02
+    left_out_share: Annotated[float, number(0.0, 1.0)] = 0.03
     single_weight: Annotated[float, number(LEAST_IDENTIFIED, 1.0)] = IDENTIFIED
     prior_none: Annotated[float, number(0.001, 0.999)] = 0.1
     register_prior: Annotated[float, number(0.0, 0.9)] = 0.0

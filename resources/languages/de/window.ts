@@ -88,6 +88,14 @@
         <translation>Kandidaten ({n:text})</translation>
     </message>
     <message>
+        <source>Examine these parts</source>
+        <translation>Diese Teile untersuchen</translation>
+    </message>
+    <message>
+        <source>Examine this part</source>
+        <translation>Diesen Teil untersuchen</translation>
+    </message>
+    <message>
         <source>{rank:text}. {payload:text} · share {weight:text}</source>
         <translation>{rank:text}. {payload:text} · Anteil {weight:text}</translation>
     </message>
@@ -4167,6 +4175,10 @@
     <message>
         <source>your choice</source>
         <translation>Ihre Wahl</translation>
+    </message>
+    <message>
+        <source>some bytes do not fit</source>
+        <translation>einige Bytes passen nicht</translation>
     </message>
     <message>
         <source>guessed from the letters; look at the preview</source>

@@ -222,3 +222,50 @@ def test_a_secret_at_the_prompt_is_not_echoed(folder):
     assert key.fingerprint in seen.decode()
     assert key.to_hex() not in seen.decode()
     assert WORDS not in seen.decode()
+
+
+@pytest.fixture
+def encrypted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An encrypted key file in the working folder, which ``pass.txt`` opens, and a profile."""
+    monkeypatch.chdir(folder)
+    made = pura("key", "new", "House", file=Path("pass.txt"))
+    out = ("key", "export", "House", "--yes", "-o", "house.purakey")
+    done = pura(*out, "--passphrase-file", "pass.txt", file=Path("pass.txt"))
+    assert (made.exit_code, done.exit_code) == (0, 0), (made.output, done.output)
+    pura("key", "delete", "House", "--yes", file=Path("pass.txt"))
+    Path("wrong.txt").write_text("four words in a raw")
+    Path("house.json").write_text(Profile(payload_bits=36, blocks=4, vocab_size=100).to_json())
+    return Path("house.purakey")
+
+
+def mark_with(key: Path, *, file: Path | None = None) -> PuraError:
+    """Mark a text behind a prompt that is missing, and return the error that ends the command."""
+    words = ("generate", "--profile", "house.json", "--prompt-file", "gone.txt", "--payload", "0x1")
+    done = pura(*words, "--key-file", key, file=file)
+    assert isinstance(done.exception, PuraError), (done.output, done.exception)
+    return done.exception
+
+
+def test_an_encrypted_key_file_is_opened_by_the_programs_option(encrypted: Path) -> None:
+    assert mark_with(encrypted, file=Path("pass.txt")).code == "input-unreadable"
+    assert mark_with(encrypted, file=Path("wrong.txt")).code == "key-file-passphrase"
+
+
+def test_an_encrypted_key_file_is_opened_by_the_environment(
+    encrypted: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PURA_PASSPHRASE_FILE", "pass.txt")
+    assert mark_with(encrypted).code == "input-unreadable"
+
+
+def test_a_missing_passphrase_of_a_key_file_points_to_what_gives_it(encrypted: Path) -> None:
+    error = mark_with(encrypted)
+    assert (error.key, error.code) == ("command.ask-key-file", "passphrase-missing")
+    assert "pura --passphrase-file FILE" in error.hint
+    assert "PURA_PASSPHRASE_FILE" in error.hint
+
+
+def test_a_command_with_an_option_of_its_own_points_to_that(encrypted: Path) -> None:
+    done = pura("key", "import", "--file", encrypted, file=Path("pass.txt"))
+    assert isinstance(done.exception, PuraError)
+    assert done.exception.values["option"] == "--passphrase-file"

@@ -42,7 +42,7 @@ from pura.documents import (
     read_data,
     tell,
 )
-from pura.words.sentences import fill, sentence
+from pura.record.left_out import LeftOutKind
 
 PARAGRAPHS = [
     "The extraordinarily complicated configuration of the infrastructure necessitates "
@@ -330,7 +330,13 @@ def test_mail_is_split_into_own_quoted_and_attached() -> None:
     assert texts["body"].endswith("= \n\nMine again.")
     assert texts["quoted 1"] == "quoted words\ngo on"
     assert [d.part for d in found.chosen] == ["body", "attachment notes.txt"]
-    assert sentence("left-out.part", kind="image/png") in found.documents[0].notes
+    (body, _) = found.chosen
+    said = {(one.kind, one.location or one.part, one.words) for one in body.left_out}
+    assert said == {
+        (LeftOutKind.SIGNATURE, "", 2),
+        (LeftOutKind.PICTURE, "p.png", 0),
+        (LeftOutKind.QUOTED_ORIGINAL, "quoted 1", 4),
+    }
 
 
 def test_flowed_lines_are_joined() -> None:
@@ -359,7 +365,9 @@ def test_long_cells_and_columns_of_a_table(sign: str) -> None:
     assert parts(found)["column text"].endswith("\nshort")
     assert roles(found)["column text"] == ALTERNATIVE
     assert [d.part for d in found.chosen] == ["row 2, column text"]
-    assert fill(found.documents[0].notes[0], "en").startswith("3 cells")
+    (cell,) = found.chosen
+    assert [(one.kind, one.words) for one in cell.left_out] == [(LeftOutKind.CELL, 1)]
+    assert cell.examined_words == 11
 
 
 def test_json_takes_the_text_and_not_the_prompt() -> None:
@@ -473,9 +481,11 @@ def test_a_workbook_gives_its_sheets_and_names_what_is_hidden() -> None:
         "sheet Drafts (hidden)": "what was hidden",
     }
     (main,) = found.chosen
-    notes = {note.key: note.values for note in main.notes}
-    assert notes["left-out.hidden-parts"] == {"names": "sheet Drafts"}
-    assert "left-out.number-cells" in notes
+    assert [note.key for note in main.notes] == ["left-out.number-cells"]
+    assert [(one.kind, one.part) for one in main.left_out] == [
+        (LeftOutKind.COMMENT, "sheet Answers, comments"),
+        (LeftOutKind.SHEET, "sheet Drafts (hidden)"),
+    ]
     assert choose(found, ["sheet Drafts (hidden)"])[0].text == "what was hidden"
 
 
@@ -541,8 +551,9 @@ def test_a_presentation_gives_slides_in_the_order_of_the_show_and_notes() -> Non
     slides, notes = found.chosen  # the third is hidden
     assert slides.pages == (0, slides.text.index("Second"), len(slides.text))
     assert notes.pages == (0, len(notes.text), len(notes.text))
-    (note,) = found.chosen[0].notes
-    assert note.values == {"names": "slide 3"}
+    assert [(one.kind, one.part, one.words) for one in slides.left_out] == [
+        (LeftOutKind.SLIDE, "slide 3 (hidden)", 2)
+    ]
 
 
 # The whole table

@@ -24,7 +24,7 @@ from tests.core.documents.conftest import child_that, page_of
 
 from pura.base.errors import Cancelled, InputError
 from pura.documents import formats, pages, read_data
-from pura.documents.formats import Document
+from pura.documents.extraction import Document
 from pura.documents.pages import SPAN, Pages, examined_bytes
 
 WORDS = (

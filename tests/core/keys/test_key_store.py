@@ -15,7 +15,8 @@ from pura.base.errors import KeyFormatError, KeyStoreError, PuraError
 from pura.cli.terminal import read_passphrase
 from pura.keys import KeyFolder, KeyRole, KeyStore, Place, State, backends, passphrase_bytes, words
 from pura.keys.backends import MAX_ENTRY, Keyring, classify
-from pura.scheme import SecretKey
+from pura.keys.sealed import read_key_file
+from pura.scheme import KeyOrigin, SecretKey
 
 PASSPHRASE = "four words in a row"
 
@@ -398,6 +399,34 @@ def test_a_derived_key_is_stored_and_its_master_marked(store):
     assert code_of(store.derive, "House", "newsroom-2026") == "key-exists"
     assert code_of(store.derive, entry.name, "x") == "key-role"
     assert code_of(store.derive, "House", " ") == "key-label"
+
+
+@pytest.mark.parametrize("epoch", ["2026-11-22", "2026-W47", "2026-11"])
+def test_an_epochs_key_knows_its_parent_and_epoch_wherever_it_comes_from(store, tmp_path, epoch):
+    """Also for somebody who holds no more than this one key, in a file."""
+    master = SecretKey.generate()
+    store.add("House", master)
+    entry = store.derive("House", epoch, epoch=True)
+    origin = KeyOrigin(parent=master.fingerprint, epoch=epoch)
+    assert (entry.origin, store.get(entry.name).origin) == (origin, origin)
+    data = store.export(entry.name, passphrase_bytes(PASSPHRASE))
+    found = read_key_file(data, passphrase_bytes(PASSPHRASE))
+    assert found.key.origin == origin
+    assert store.get("House").origin is None
+
+
+def test_the_key_of_a_deployment_is_one_of_its_own(store):
+    store.add("House", SecretKey.generate())
+    assert store.derive("House", "newsroom-2026").origin is None
+    assert store.get("House/newsroom-2026").origin is None
+
+
+@pytest.mark.parametrize("label", ["2026-11-22", "2026-W47", " 2026-11 "])
+def test_no_deployment_is_called_like_an_epoch(store, label):
+    """Its key would be taken for that of the epoch, and be given the names of its texts."""
+    store.add("House", SecretKey.generate())
+    with pytest.raises(KeyFormatError, check=lambda e: e.code == "key-epoch"):
+        store.derive("House", label)
 
 
 PROBE = """

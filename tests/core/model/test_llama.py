@@ -176,7 +176,7 @@ def test_what_is_not_known_is_left_to_the_library(folder_of):
     yarn = {"rope_type": "yarn", "factor": 2.0, "rope_theta": 10000.0}
     for change in (
         {"hidden_act": "gelu"},
-        {"quantization_config": {"bits": 4}},
+        {"quantization_config": {"quant_method": "mxfp4"}},
         {"sliding_window": 16},
         {"rope_parameters": yarn},
         {"rope_parameters": {**_SCALED, "partial_rotary_factor": 0.5}},

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
 
 from pura.base.errors import ModelError
-from pura.model.folder import inspect_folder, inspect_gguf, inspect_safetensors
+from pura.model.folder import inspect_folder, inspect_safetensors
 from pura.model.load import fingerprint_of, load_model
+from pura.model.suitability import metadata_of
 
 
 def test_good_folder_is_described_and_loads(small_folder, cpu):
@@ -202,7 +203,7 @@ def write_safetensors(path: Path, header: object, data: bytes) -> Path:
 )
 def test_headers_that_lie_are_refused(tmp_path, change):
     path = tmp_path / "w.safetensors"
-    assert inspect_safetensors(write_safetensors(path, HEADER, bytes(24))) == {"F32": 6}
+    assert inspect_safetensors(write_safetensors(path, HEADER, bytes(24))).counts == {"F32": 6}
     write_safetensors(path, {"w": HEADER["w"] | change}, bytes(24))
     with pytest.raises(ModelError):
         inspect_safetensors(path)
@@ -213,7 +214,7 @@ def test_headers_that_lie_are_refused(tmp_path, change):
 def test_any_bytes_are_refused_calmly(tmp_path_factory, data):
     path = tmp_path_factory.getbasetemp() / "noise"
     path.write_bytes(data)
-    for check in (inspect_safetensors, inspect_gguf):
+    for check in (inspect_safetensors, metadata_of):
         with pytest.raises(ModelError):
             check(path)
 

@@ -5,6 +5,7 @@ import io
 import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pikepdf
@@ -38,7 +39,13 @@ from pura.report.check import (
     repeat,
 )
 from pura.report.check_child import dissect
-from pura.report.signing import SignOptions, free_place, sign_report
+from pura.report.signing import (
+    SignOptions,
+    check_detached,
+    free_place,
+    sign_detached,
+    sign_report,
+)
 
 NOW = datetime.now(UTC).replace(microsecond=0)
 SECRET = "grüner Baum am Fluss".encode()
@@ -363,6 +370,34 @@ def test_every_kind_of_key_signs_and_is_checked_in_the_sandbox(report, kind):
     done = sign_report(report, identity, SignOptions(reason="Issue", seal=True), now=NOW)
     assert done.startswith(report)
     assert bad_of(check_report(done, moment=NOW, trust=trust_of(file))) == set()
+
+
+def pss_p12(folder: Path, *restrictions: str) -> bytes:
+    """Make a certificate whose key is for RSA-PSS alone; ``cryptography`` makes none."""
+    options = [word for one in restrictions for word in ("-pkeyopt", one)]
+    key, certificate, file = folder / "key", folder / "certificate", folder / "p12"
+    bits = ("-pkeyopt", "rsa_keygen_bits:2048")
+    run("openssl", "genpkey", "-algorithm", "RSA-PSS", *bits, *options, "-out", key)
+    subject = ("-subj", "/CN=Desk PSS", "-days", "30")
+    run("openssl", "req", "-x509", "-new", "-key", key, *subject, "-out", certificate)
+    words = ("-passout", f"pass:{SECRET.decode()}")
+    files = ("-inkey", key, "-in", certificate, "-out", file)
+    run("openssl", "pkcs12", "-export", *files, *words)
+    return file.read_bytes()
+
+
+@pytest.mark.programs("openssl")
+@pytest.mark.parametrize(
+    "restrictions",
+    [(), ("rsa_pss_keygen_md:sha512", "rsa_pss_keygen_mgf1_md:sha512")],
+    ids=["any", "sha512"],
+)
+def test_a_key_for_rsa_pss_alone_signs(report, tmp_path, restrictions):
+    file, now = pss_p12(tmp_path, *restrictions), datetime.now(UTC) + timedelta(seconds=5)
+    identity = load_identity(file, SECRET, now=now)
+    done = sign_report(report, identity, SignOptions(), now=now)
+    assert bad_of(check_report(done, moment=now, trust=(identity.cert_der,))) == set()
+    assert check_detached(sign_detached(b"x", identity), b"x", [identity.cert_der], now).trusted
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,7 @@ from pura.keys import KeyRef
 from pura.keys.epochs import epoch_key
 from pura.record import json_io
 from pura.record.audit import Audit
+from pura.record.finding import Finding
 from pura.register.rows import Issue
 from pura.register.store import Register
 from pura.report.blocks import Labels, html_page
@@ -38,7 +39,7 @@ from pura.report.build import build_report
 from pura.report.check import BAD, GOOD, OPEN, repeat
 from pura.report.findings import ratio
 from pura.report.request import ReportRequest
-from pura.scheme import Payload, Profile, SecretKey
+from pura.scheme import Payload, PayloadSeries, Profile, SecretKey
 from pura.usecases import audits
 from pura.usecases.audits import Setup, audit, audit_again, prepared, resolve_epochs, unread_file
 from pura.usecases.cases import SaveTo, open_log, saving_run
@@ -136,6 +137,13 @@ def test_the_key_of_a_day_is_found_among_those_of_a_range(quick, setup, small_mo
     assert said.values == {"k": 5, "first": "2026-11-20", "last": "2026-11-24"}
     assert [key.label for key in record.keys] == [f"Desk 2026-11-2{day}" for day in range(5)]
     assert (record.key.label, record.key.fingerprint) == ("Desk 2026-11-22", fingerprint)
+    identity = PayloadSeries(key=root.fingerprint, epoch="2026-11-22", profile=profile.fingerprint)
+    assert record.key.series(profile.fingerprint) == identity
+    assert [mark.identity for mark in record.named_marks] == [identity.mark(payload)]
+    read = json_io.from_json(json_io.to_json(record))
+    assert read.named_marks[0].identity == identity.mark(payload)
+    finding = Finding.from_json(record.finding.to_json())
+    assert finding.marks[0].identity == identity.mark(payload)
     assert record.evidence.keys_tried == 5
     again = audit_again(quick, json_io.from_json(json_io.to_json(record)))
     for name in ("epochs", "evidence", "keys"):
@@ -158,6 +166,8 @@ def test_the_key_of_a_day_is_found_among_those_of_a_range(quick, setup, small_mo
     daily = KeyRef(fingerprint=entry.fingerprint, label=entry.name)
     one_day = resolve_epochs(quick, replace(says, keys=(daily,)), policy)
     assert (one_day.keys, one_day.epochs, one_day.profile.key) == ((daily,), "", None)
+    only_this_key = audit(quick, one_day, of(made.text)).audit
+    assert only_this_key.named_marks[0].identity == identity.mark(payload)
     bare = resolve_epochs(quick, replace(says, epochs="none"), policy)
     assert (bare.keys, bare.epochs, bare.profile.key) == (mine.keys, "", None)
     with pytest.raises(KeyFormatError, match="day"):

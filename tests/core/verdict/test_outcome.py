@@ -13,6 +13,7 @@ from pura.base.numerals import LANGUAGES
 from pura.record.evidence import MarkFacts, PowerFacts, PriorFacts
 from pura.record.finding import answer_of
 from pura.record.gaps import Gap
+from pura.record.left_out import LeftOut, LeftOutKind, left_out_share
 from pura.record.naming import CandidateFacts, Passage, RegisterFacts, RegisterMatch, name_payload
 from pura.verdict.findings import FindingContext, cautions, findings, unexamined_findings
 from pura.verdict.outcome import VERDICTS, bound, decide_outcome, not_examinable
@@ -481,3 +482,52 @@ def test_a_key_without_use_is_said_before_what_no_mark_would_mean(known, words):
     for other in (decide(20.0), decide(0.0, usable=30, power=0.2, needed=80)):
         keys = keys_of(findings(other, POLICY, circumstances(**known)))
         assert not [key for key in keys if key.startswith("unused.")]
+
+
+COMMENTS = LeftOut(kind=LeftOutKind.COMMENT, words=60, part="comments")
+LOCKED = LeftOut(kind=LeftOutKind.ENCRYPTED, words=None)
+
+
+@pytest.mark.parametrize(
+    ("left_out", "verdict", "in_part"),
+    [(0.0, "no-mark", False), (0.03, "no-mark", False), (0.031, "insufficient", True)],
+)
+def test_words_left_out_forbid_no_mark(left_out, verdict, in_part):
+    outcome = decide_outcome(-2.0, 100, POLICY, power=0.99, left_out=left_out)
+    assert (outcome.verdict, outcome.in_part) == (verdict, in_part)
+
+
+@pytest.mark.parametrize(
+    ("log10_e", "usable", "power", "verdict"),
+    [
+        (7.0, 100, 0.99, "mark"),
+        (4.0, 100, 0.99, "indication"),
+        (0.0, 100, 0.5, "insufficient"),
+        (0.0, 3, 0.99, "insufficient"),
+    ],
+)
+def test_words_left_out_change_no_other_outcome(log10_e, usable, power, verdict):
+    outcome = decide_outcome(log10_e, usable, POLICY, power=power, left_out=1.0)
+    assert (outcome.verdict, outcome.in_part) == (verdict, False)
+
+
+@pytest.mark.parametrize(
+    ("entries", "key"),
+    [
+        ((COMMENTS,), "outcome.insufficient-in-part"),
+        ((COMMENTS, LOCKED), "outcome.insufficient-in-part-uncounted"),
+    ],
+)
+def test_the_outcome_says_how_much_was_examined(entries, key):
+    share = left_out_share(entries, 240)
+    outcome = decide_outcome(-2.0, 100, POLICY, power=0.99, left_out=share)
+    around = circumstances(left_out=entries, examined_words=240)
+    first, *_ = said(outcome, circ=around)
+    assert first.key == key
+    assert (first.values["words"], first.values.get("left_out", 60)) == (240, 60)
+
+
+def test_a_key_without_use_is_said_of_a_part_as_well():
+    outcome = decide_outcome(-2.0, 100, POLICY, power=0.99, left_out=1.0)
+    around = circumstances(left_out=(LOCKED,), created="2026-11-28", new_key=True)
+    assert "unused.new" in {one.key for one in said(outcome, circ=around)}

@@ -12,8 +12,9 @@ from html.parser import HTMLParser
 from typing import Final
 
 from pura.documents.encodings import decode
-from pura.documents.formats import Extract, ReadOptions
-from pura.record.surroundings import Transform
+from pura.documents.extraction import Extract
+from pura.documents.formats import ReadOptions
+from pura.record.transforms import Transform
 
 _DECLARED: Final = re.compile(
     rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([A-Za-z0-9_.:-]{1,40})|"

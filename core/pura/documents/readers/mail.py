@@ -15,24 +15,21 @@ from email.message import EmailMessage
 from email.parser import BytesParser
 from typing import Any, Final
 
-from pura.base.numerals import visible as shown
 from pura.documents.encodings import DecodedText, decode
+from pura.documents.extraction import ATTACHMENT, QUOTED, Extract
 from pura.documents.formats import (
-    ATTACHMENT,
     MAX_MAIL_DEPTH,
     MAX_MAIL_HEADER_BYTES,
     MAX_MAIL_HEADERS_BYTES,
     MAX_MAIL_PARAMETERS,
     MAX_MAIL_PARTS,
     MAX_PARTS,
-    QUOTED,
-    Extract,
     ReadOptions,
     over,
 )
 from pura.documents.readers.html import visible
-from pura.record.surroundings import Transform
-from pura.words.sentences import sentence
+from pura.record.left_out import LeftOut, LeftOutKind
+from pura.record.transforms import Transform
 
 _QUOTE: Final = re.compile(r"^ ?>[> ]*", re.MULTILINE)
 _SAYS: Final = re.compile(
@@ -43,6 +40,7 @@ _ORIGINAL: Final = re.compile(
     r"Nachricht) ?-{2,}\s*$"
 )
 _SIGNATURE: Final = re.compile(r"\n-- \n.*\Z", re.DOTALL)
+_MAX_NAME: Final = 120  # characters of an attachment's name in the name of its part
 _FIRST_QUOTED: Final = "quoted"
 _MIME: Final = ("content-type", "content-disposition", "content-transfer-encoding")
 """The headers that are taken apart here; no other one is ever parsed."""
@@ -60,18 +58,29 @@ def message_extracts(data: bytes, options: ReadOptions, prefix: str) -> list[Ext
     extracts: list[Extract] = []
     if body is not None:
         extracts += _split(body, options, prefix)
-    kinds: set[str] = set()
+    left_out: list[LeftOut] = []
     for leaf in leaves:
         if leaf is body or _is_alternative(leaf, body):
             continue
         if (attached := _attachment(leaf, options, prefix)) is not None:
             extracts.append(attached)
         else:
-            kinds.add(shown(leaf.get_content_type()[:80]))
-    if extracts and kinds:
-        left_out = (sentence("left-out.part", kind=kind) for kind in sorted(kinds)[:20])
-        extracts[0] = replace(extracts[0], notes=(*extracts[0].notes, *left_out))
-    return extracts
+            left_out.append(_unread(leaf))
+    if extracts and left_out:
+        listed = (*extracts[0].left_out, *left_out)
+        extracts[0] = replace(extracts[0], left_out=listed)
+    return [replace(extract, group=prefix) for extract in extracts]
+
+
+def _unread(leaf: EmailMessage) -> LeftOut:
+    """Return the entry of an attachment that is not read."""
+    name = leaf.get_filename() or leaf.get_content_type()
+    picture = leaf.get_content_maintype() in ("image", "audio", "video", "font")
+    return LeftOut(
+        kind=LeftOutKind.PICTURE if picture else LeftOutKind.UNREADABLE,
+        words=0 if picture else None,
+        location=name[:_MAX_NAME],
+    )
 
 
 def _parsed(data: bytes) -> EmailMessage:
@@ -179,7 +188,7 @@ def _text(leaf: EmailMessage, options: ReadOptions) -> tuple[DecodedText, tuple[
         text, count = _unflow(text, delete=str(leaf.get_param("delsp", "")).lower() == "yes")
         if count:
             transforms = (Transform(name="flowed-joined", count=count),)
-    return DecodedText(text=text, encoding=decoded.encoding, source=decoded.source), transforms
+    return replace(decoded, text=text), transforms
 
 
 def _unflow(text: str, *, delete: bool) -> tuple[str, int]:
@@ -206,16 +215,15 @@ def _split(body: EmailMessage, options: ReadOptions, prefix: str) -> list[Extrac
     """Split a body into what the writer wrote and what it quotes."""
     decoded, transforms = _text(body, options)
     text = decoded.text
-    cut = 0
+    left_out: tuple[LeftOut, ...] = ()
     if found := _SIGNATURE.search(text):
-        cut = found[0].count("\n") - 1
+        left_out = (LeftOut.of_text(LeftOutKind.SIGNATURE, found[0]),)
         text = text[: found.start()]
     own, quoted = _passages(text)
-    notes = (sentence("left-out.signature", n=cut),) if cut else ()
     extracts = []
     if own.strip():
         text, part = own.strip("\n"), f"{prefix}body"
-        extracts.append(Extract.of(decoded, text, part, transforms=transforms, notes=notes))
+        extracts.append(Extract.of(decoded, text, part, transforms=transforms, left_out=left_out))
     for number, passage in enumerate(quoted, 1):
         stripped = Transform(name="quote-marks-removed", count=passage.count("\n") + 1)
         plain = _QUOTE.sub("", passage).strip("\n")
@@ -256,7 +264,7 @@ def _attachment(leaf: EmailMessage, options: ReadOptions, prefix: str) -> Extrac
     if leaf.get_content_maintype() != "text":
         return None
     decoded, transforms = _text(leaf, options)
-    name = (leaf.get_filename() or leaf.get_content_type()).replace("\n", " ")[:120]
+    name = (leaf.get_filename() or leaf.get_content_type()).replace("\n", " ")[:_MAX_NAME]
     text, part = decoded.text.strip("\n"), f"{prefix}attachment {name}"
     return Extract.of(decoded, text, part, role=ATTACHMENT, transforms=transforms)
 

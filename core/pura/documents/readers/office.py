@@ -12,7 +12,7 @@ import posixpath
 import re
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import unquote
 
@@ -21,20 +21,19 @@ from striprtf.striprtf import rtf_to_text
 
 from pura.base.errors import InputError
 from pura.documents.encodings import decode
+from pura.documents.extraction import ALTERNATIVE, MAIN, Extract
 from pura.documents.formats import (
-    ALTERNATIVE,
-    MAIN,
     MAX_PACKED_ENTRIES,
     MAX_PARTS,
     MAX_TOTAL_CHARACTERS,
     MAX_UNPACKED_BYTES,
-    Extract,
     ReadOptions,
     over,
 )
 from pura.documents.readers.html import visible
 from pura.documents.readers.rows import MIN_WORDS
-from pura.record.surroundings import Transform
+from pura.record.left_out import LeftOutKind
+from pura.record.transforms import Transform
 from pura.words.sentences import Sentence, sentence
 
 
@@ -173,6 +172,7 @@ def extract(
     part: str = "",
     role: str = MAIN,
     *,
+    kind: LeftOutKind | None = None,
     dropped: tuple[Transform, ...] = (),
     notes: tuple[Sentence, ...] = (),
     begun: Sequence[int] = (),
@@ -182,15 +182,22 @@ def extract(
     Args:
         blocks: In reading order.
         part: Which part of the file it is.
-        role: What that is to its file.
+        role: Whether it is audited, as of an :class:`Extract`.
+        kind: What it is, where it holds words beside the main text.
         dropped: What was left out of the blocks.
-        notes: What else was left out.
+        notes: What is uncertain.
         begun: The blocks with which pages begin.
     """
     text, joined, starts = join(blocks)
     pages = tuple((*starts, len(text))[first] for first in begun)
     return Extract(
-        text=text, part=part, role=role, transforms=(*joined, *dropped), notes=notes, pages=pages
+        text=text,
+        part=part,
+        role=role,
+        kind=kind,
+        transforms=(*joined, *dropped),
+        notes=notes,
+        pages=pages,
     )
 
 
@@ -245,7 +252,7 @@ def read_docx(data: bytes, options: ReadOptions) -> list[Extract]:
     name = "word/document.xml" if "word/document.xml" in package else "word/document2.xml"
     root = package.xml(name)
     changed = any(local_name(e) in _ADDED | _REMOVED for e in root.iter())
-    notes = _left_out(root, package)
+    notes = (sentence("left-out.numbers"),) if any(named(root, "numPr")) else ()
     readings = [("as accepted" if changed else "", MAIN, False)]
     if changed:
         readings.append(("as original", ALTERNATIVE, True))
@@ -255,16 +262,26 @@ def read_docx(data: bytes, options: ReadOptions) -> list[Extract]:
         blocks = walk.blocks(root)
         extracts.append(extract(blocks, part, role, dropped=walk.transforms(), notes=notes))
 
-    def apart(elements: Iterable[Any], part: str) -> None:
+    def apart(elements: Iterable[Any], part: str, kind: LeftOutKind) -> None:
         blocks = [b for element in elements for b in _Walk(original=False).blocks(element)]
         if any(block.text.strip() for block in blocks):
-            extracts.append(extract(blocks, part, ALTERNATIVE))
+            extracts.append(extract(blocks, part, ALTERNATIVE, kind=kind))
 
     for part in ("footnotes", "endnotes"):
         if f"word/{part}.xml" in package:
-            apart([package.xml(f"word/{part}.xml")], part)
+            apart([package.xml(f"word/{part}.xml")], part, LeftOutKind.NOTE)
     boxes = named(root, "txbxContent")
-    apart((box for box in boxes if not _in_fallback(box)), "text boxes")
+    boxed = (box for box in boxes if not _in_fallback(box))
+    apart(boxed, "text boxes", LeftOutKind.TEXT_BOX)
+    if "word/comments.xml" in package:
+        comments = named(package.xml("word/comments.xml"), "comment")
+        apart(comments, "comments", LeftOutKind.COMMENT)
+    repeated = [
+        package.xml(name)
+        for kind, name in package.related("word/document.xml").values()
+        if kind in ("header", "footer")
+    ]
+    apart(repeated, "headers and footers", LeftOutKind.HEADER)
     return extracts
 
 
@@ -284,17 +301,6 @@ def _child(element: Any, *path: str) -> Any:
 
 def _in_fallback(element: Any) -> bool:
     return any(local_name(above) == "Fallback" for above in element.iterancestors())
-
-
-def _left_out(root: Any, package: ZipContainer) -> tuple[Sentence, ...]:
-    notes = []
-    if any(named(root, "numPr")):
-        notes.append(sentence("left-out.numbers"))
-    if "word/header1.xml" in package or "word/footer1.xml" in package:
-        notes.append(sentence("left-out.headers"))
-    if "word/comments.xml" in package:
-        notes.append(sentence("left-out.comments"))
-    return tuple(notes)
 
 
 class _Walk:
@@ -393,7 +399,7 @@ def read_odt(data: bytes, options: ReadOptions) -> list[Extract]:
         extracts.append(extract(original, "as original", ALTERNATIVE))
     notes = [b for e in named(body, "note-body") for b in _OdtWalk(set(), {}).blocks(e)]
     if notes:
-        extracts.append(extract(notes, "footnotes", ALTERNATIVE))
+        extracts.append(extract(notes, "footnotes", ALTERNATIVE, kind=LeftOutKind.NOTE))
     return extracts
 
 
@@ -521,7 +527,6 @@ def read_pptx(data: bytes, options: ReadOptions) -> list[Extract]:
     notes: list[TextBlock] = []
     begun: list[tuple[int, int]] = []  # of each slide, in the blocks of slides and of notes
     apart: list[Extract] = []
-    hidden: list[str] = []
     for number, element in enumerate(order, start=1):
         # A slide has two identifiers; that of its relation has a namespace.
         ids = [value for name, value in element.attrib.items() if name.startswith("{")]
@@ -531,38 +536,34 @@ def read_pptx(data: bytes, options: ReadOptions) -> list[Extract]:
             continue
         root = package.xml(target)
         part = f"slide {number}"
+        kind: LeftOutKind | None = None
         if root.get("show") in ("0", "false"):
-            hidden.append(part)
             part += " (hidden)"
+            kind = LeftOutKind.SLIDE
             mine: list[TextBlock] = []
             beside: list[TextBlock] = []
         else:
             mine, beside = slides, notes
         blocks = list(_blocks(root))
         mine += blocks
-        apart += _filled([extract(blocks, part, ALTERNATIVE)])
-        for kind, name in package.related(target).values():
-            if kind == "notesSlide":
+        apart += _filled([extract(blocks, part, ALTERNATIVE, kind=kind)])
+        for relation, name in package.related(target).values():
+            if relation == "notesSlide":
                 said = list(_blocks(package.xml(name)))
                 beside += said
-                apart += _filled([extract(said, f"notes of {part}", ALTERNATIVE)])
+                of_notes = LeftOutKind.SPEAKER_NOTES if kind else None
+                apart += _filled([extract(said, f"notes of {part}", ALTERNATIVE, kind=of_notes)])
     whole = [
-        extract(slides, "slides", begun=[first for first, _ in begun]),
-        extract(notes, "notes", begun=[first for _, first in begun]),
+        extract(slides, "slides", kind=LeftOutKind.SLIDE, begun=[first for first, _ in begun]),
+        extract(
+            notes, "notes", kind=LeftOutKind.SPEAKER_NOTES, begun=[first for _, first in begun]
+        ),
     ]
-    return _without_hidden([*_filled(whole), *apart], hidden)
+    return [*_filled(whole), *apart]
 
 
 def _filled(extracts: Sequence[Extract]) -> list[Extract]:
     return [one for one in extracts if one.text]
-
-
-def _without_hidden(extracts: list[Extract], hidden: Sequence[str]) -> list[Extract]:
-    """Say with the first text which parts are hidden in the file."""
-    if hidden and extracts:
-        note = sentence("left-out.hidden-parts", names=", ".join(hidden))
-        extracts[0] = replace(extracts[0], notes=(*extracts[0].notes, note))
-    return extracts
 
 
 def _blocks(element: Any) -> Iterator[TextBlock]:
@@ -620,7 +621,6 @@ def read_xlsx(data: bytes, options: ReadOptions) -> list[Extract]:
     ]
     shown: list[Extract] = []
     apart: list[Extract] = []
-    hidden: list[str] = []
     for sheet in named(package.xml(book), "sheet"):
         _, target = related.get(attribute(sheet, "id"), ("", ""))
         if not target:
@@ -633,10 +633,17 @@ def read_xlsx(data: bytes, options: ReadOptions) -> list[Extract]:
             continue
         notes = (sentence("left-out.number-cells", n=others),) if others else ()
         if visible:
-            shown.append(Extract(text=text, part=part, role=MAIN, notes=notes))
+            shown.append(Extract(text=text, part=part, kind=LeftOutKind.SHEET, notes=notes))
         else:
-            hidden.append(part)
-            apart.append(Extract(text=text, part=f"{part} (hidden)", role=ALTERNATIVE, notes=notes))
+            apart.append(
+                Extract(
+                    text=text,
+                    part=f"{part} (hidden)",
+                    role=ALTERNATIVE,
+                    kind=LeftOutKind.SHEET,
+                    notes=notes,
+                )
+            )
         cells = [
             (place, cell) for row in rows for place, cell in row if len(cell.split()) >= MIN_WORDS
         ]
@@ -650,8 +657,15 @@ def read_xlsx(data: bytes, options: ReadOptions) -> list[Extract]:
             if kind == "comments":
                 said = ["".join(_texts(e)) for e in named(package.xml(name), "comment")]
                 name = f"{part}, comments"
-                apart.append(Extract(text="\n\n".join(said), part=name, role=ALTERNATIVE))
-    return _without_hidden([*shown, *apart], hidden)
+                apart.append(
+                    Extract(
+                        text="\n\n".join(said),
+                        part=name,
+                        role=ALTERNATIVE,
+                        kind=LeftOutKind.COMMENT,
+                    )
+                )
+    return [*shown, *apart]
 
 
 def _texts(element: Any) -> Iterator[str]:

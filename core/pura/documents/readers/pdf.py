@@ -15,16 +15,16 @@ from typing import Final, TypeAlias
 import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
+from pura.documents.extraction import Extract
 from pura.documents.formats import (
     LIGATURES,
     MAX_PAGES,
     MAX_TOTAL_CHARACTERS,
-    Extract,
     ReadOptions,
     over,
 )
 from pura.documents.readers.office import locked
-from pura.record.surroundings import Transform
+from pura.record.transforms import Transform
 from pura.words.sentences import sentence
 
 _EDGE: Final = 2  # lines at either end of a page that may be a header or a footer

@@ -1,9 +1,9 @@
 """Tables and records: CSV, JSON, JSON lines.
 
-Of CSV every cell that is long enough to be a text is one, and every column; how many short cells
-(numbers, names, dates) were left out is said. Of JSON a record is a part: its text stands in the
-field that the user names, or in the first known one; a generator's prompt is never taken for its
-text.
+Of CSV every cell that is long enough to be a text is one, and every column; the short cells of its
+row (numbers, names, dates) are listed as left out. Of JSON a record is a part: its text stands in
+the field that the user names, or in the first known one; a generator's prompt is never taken for
+its text.
 """
 
 from __future__ import annotations
@@ -12,23 +12,20 @@ import csv
 import io
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any, Final
 
 from pura.base.catalogue import quoted
 from pura.base.errors import InputError
 from pura.documents.encodings import DecodedText, decode
+from pura.documents.extraction import ALTERNATIVE, MAIN, Extract
 from pura.documents.formats import (
-    ALTERNATIVE,
-    MAIN,
     MAX_CHARACTERS,
     MAX_JSON_DEPTH,
     MAX_PARTS,
-    Extract,
     ReadOptions,
     over,
 )
-from pura.words.sentences import sentence
+from pura.record.left_out import LeftOut, LeftOutKind
 
 MIN_WORDS: Final = 8
 """Words from which on a cell is a text of its own."""
@@ -48,26 +45,24 @@ def read_csv(data: bytes, options: ReadOptions) -> list[Extract]:
     head, body, first = _head(rows)
 
     cells: list[Extract] = []
-    short = 0
     for number, row in enumerate(body, first):
-        for index, cell in enumerate(row):
-            if len(cell.split()) < MIN_WORDS:
-                short += bool(cell.strip())
-                continue
-            if len(cells) >= MAX_PARTS:
-                raise over("limit.texts", most=MAX_PARTS)
+        long = [index for index, cell in enumerate(row) if len(cell.split()) >= MIN_WORDS]
+        if len(cells) + len(long) > MAX_PARTS:
+            raise over("limit.texts", most=MAX_PARTS)
+        short = " ".join(cell for index, cell in enumerate(row) if index not in long)
+        beside = (LeftOut.of_text(LeftOutKind.CELL, short),) if short.strip() else ()
+        for index in long:
             name = f"row {number}, column {head.get(index, index + 1)}"
-            cells.append(Extract.of(decoded, cell, name))
+            cells.append(
+                Extract.of(decoded, row[index], name, group=f"row {number}", left_out=beside)
+            )
+            beside = ()  # said once for the row
     role = ALTERNATIVE if cells else MAIN
-    whole = [
+    columns = [
         Extract.of(decoded, text, f"column {head.get(index, index + 1)}", role=role)
         for index, text in _columns(body)
     ]
-    extracts = [*cells, *whole]
-    if short and extracts:
-        note = sentence("left-out.cells", n=short, least=MIN_WORDS)
-        extracts[0] = replace(extracts[0], notes=(note,))
-    return extracts
+    return [*cells, *columns]
 
 
 def _columns(body: list[list[str]]) -> list[tuple[int, str]]:

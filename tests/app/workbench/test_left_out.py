@@ -1,0 +1,87 @@
+"""One line under the answer says what of the file was not examined, and a button examines it."""
+
+from dataclasses import replace
+from email.message import EmailMessage
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+
+from pura.record.left_out import LeftOut, LeftOutKind, summary_line
+from pura_audit.platform.i18n import language
+from pura_audit.session.queue_model import ItemState
+
+OWN = "The council met on Tuesday evening to talk about the harbour and its old cranes. " * 5
+QUOTED = "Whoever wrote the letter wanted an answer before the end of the week. " * 4
+
+
+@pytest.fixture
+def reply(tmp_path: Path) -> Path:
+    """A mail whose quoted original has words of its own."""
+    message = EmailMessage()
+    message["From"], message["To"], message["Subject"] = "a@example.org", "b@example.org", "Re: c"
+    message.set_content(f"{OWN}\n\nOn Monday, Bob <b@c.example> wrote:\n> {QUOTED}\n")
+    path = tmp_path / "reply.eml"
+    path.write_bytes(bytes(message))
+    return path
+
+
+@pytest.fixture
+def audited(window: Any, qtbot: Any, reply: Path) -> Any:
+    """The window with the finding of the mail's body."""
+    window.session.texts.add_paths([reply])
+    qtbot.waitUntil(lambda: window.session.texts.current.document is not None)
+    window.audit_current()
+    item = window.session.texts.current
+    qtbot.waitUntil(lambda: item.state is ItemState.DONE and item.audit is not None)
+    qtbot.waitUntil(lambda: window.work.answer.audit is item.audit)
+    return window
+
+
+def test_the_line_says_what_was_left_out(audited: Any) -> None:
+    answer = audited.work.answer
+    source = audited.session.texts.current.audit.input
+    assert [one.kind for one in source.left_out] == [LeftOutKind.QUOTED_ORIGINAL]
+    assert answer.left_out.isVisible()
+    said = summary_line(source.left_out, source.examined_words, language())
+    assert answer.left_out.text() == said
+    assert said not in answer.more.text()  # once is enough
+
+
+def test_the_button_examines_the_parts(audited: Any, qtbot: Any, engine: Any) -> None:
+    texts = audited.session.texts
+    qtbot.mouseClick(audited.work.answer.examine_parts, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: len(texts.queue.items) == 2)
+    second = texts.queue.items[1]
+    assert texts.current is second
+    assert second.part == "quoted 1"
+    qtbot.waitUntil(lambda: second.state is ItemState.DONE and second.audit is not None)
+    # The body was examined before: nothing of the mail is left out any more.
+    assert second.audit.input.left_out == ()
+    assert not audited.work.answer.left_out.isVisible()
+
+
+def test_a_row_that_is_one_part_is_read_again_as_that_part(
+    audited: Any, qtbot: Any, reply: Path
+) -> None:
+    texts = audited.session.texts
+    row = texts.new_row("x", state=ItemState.LOADING, path=reply, part="quoted 1")
+    texts.queue.insert([row])
+    texts.load(row)
+    qtbot.waitUntil(lambda: row.document is not None)
+    assert row.document.part == "quoted 1"
+    assert row.document.left_out == ()
+
+
+def test_a_record_alone_has_no_button(window: Any, audit: Any) -> None:
+    left_out = (LeftOut(kind=LeftOutKind.COMMENT, words=50, part="comments"),)
+    record = replace(audit, input=replace(audit.input, left_out=left_out, examined_words=100))
+    window.session.texts.add_audit(record)
+    assert window.work.answer.left_out.isVisible()
+    assert not window.work.answer.examine_parts.isVisible()
+
+
+def test_nothing_is_said_where_nothing_was_left_out(window: Any, audit: Any) -> None:
+    window.session.texts.add_audit(audit)
+    assert not window.work.answer.left_out.isVisible()

@@ -20,12 +20,15 @@ from dataclasses import asdict
 from typing import Any, Final, NoReturn, TypeAlias
 
 from pura.base import linux
+from pura.base.catalogue import Phrase
 from pura.base.errors import InputError
 from pura.documents import sandbox
 from pura.documents.charsets import confine_codecs
 from pura.documents.formats import (
+    CONTAINERS,
     FORMATS,
     LENGTHS,
+    Container,
     Format,
     FormatReader,
     ReadOptions,
@@ -60,12 +63,23 @@ def main() -> None:
 
 
 def _document(request: dict[str, Any]) -> Callable[[bytes], dict[str, Any]]:
-    form = FORMATS[request["format"]]
-    reader = form.load()
+    options = ReadOptions(**request["options"])
+    name = request["format"]
+    if name not in CONTAINERS:
+        form = FORMATS[name]
+        reader = _loaded(form)
+        return lambda data: _answer(reader, data, options, form)
+    container = CONTAINERS[name]
+    tells = container.load()
+    readers = {name: _loaded(FORMATS[name]) for name in container.holds}
+    return lambda data: _answer_of_container(container, tells, readers, data, options)
+
+
+def _loaded(form: Format) -> FormatReader:
+    """Import a reader, and what it imports late."""
     for name in form.preload:
         importlib.import_module(name)
-    options = ReadOptions(**request["options"])
-    return lambda data: _answer(reader, data, options, form)
+    return form.load()
 
 
 def _manifests(request: dict[str, Any]) -> Callable[[bytes], dict[str, Any]]:
@@ -81,18 +95,33 @@ def _manifests(request: dict[str, Any]) -> Callable[[bytes], dict[str, Any]]:
     return work
 
 
+def _answer_of_container(
+    container: Container,
+    tells: Callable[[bytes], str],
+    readers: dict[str, FormatReader],
+    data: bytes,
+    options: ReadOptions,
+) -> dict[str, Any]:
+    told, _ = _contained(lambda: ({"format": tells(data)}, b""), container.label)
+    if "error" in told:
+        return told
+    name = told["format"]
+    return _answer(readers[name], data, options, FORMATS[name])
+
+
 def _answer(
     reader: FormatReader, data: bytes, options: ReadOptions, form: Format
 ) -> dict[str, Any]:
     def work() -> Answer:
         extracts = reader(data, options)
         check(extracts)
-        return {"extracts": [asdict(extract) for extract in extracts]}, b""
+        answer = {"format": form.name, "extracts": [asdict(extract) for extract in extracts]}
+        return answer, b""
 
-    return _contained(work, form)[0]
+    return _contained(work, form.label)[0]
 
 
-def _contained(work: Callable[[], Answer], form: Format) -> Answer:
+def _contained(work: Callable[[], Answer], label: Phrase) -> Answer:
     """Return what a parser answers, or the refusal that its fault means."""
     try:
         return work()
@@ -102,11 +131,11 @@ def _contained(work: Callable[[], Answer], form: Format) -> Answer:
         refusal = over("limit.deep")
     except PermissionError:
         # Of the audit hook, or of the kernel: no honest file makes a reader reach outside.
-        refusal = InputError("reader.forbidden", label=form.label, code="reader-forbidden")
+        refusal = InputError("reader.forbidden", label=label, code="reader-forbidden")
     except MemoryError:
         raise
     except Exception:  # whatever a parser raises; what kind helps nobody who has the file
-        refusal = damaged(form.label)
+        refusal = damaged(label)
     return {"error": refusal.packed()}, b""
 
 
@@ -117,9 +146,10 @@ def _answer_questions(size: int) -> NoReturn:
     confine_codecs()
     sandbox.close()
     answer = pages.asked(source.read(size))
+    label = FORMATS["pdf"].label
     while question := source.readline(_MAX_HEAD):
         try:
-            told, found = _contained(lambda: answer(json.loads(question)), FORMATS["pdf"])
+            told, found = _contained(lambda: answer(json.loads(question)), label)
         except MemoryError:
             told, found = {"error": memory().packed()}, b""
         head = json.dumps(told).encode("ascii")

@@ -21,7 +21,6 @@ from typing import Any, Final, NoReturn, TypeAlias
 
 from pura.base import linux
 from pura.base.catalogue import Phrase
-from pura.base.errors import InputError
 from pura.documents import sandbox
 from pura.documents.charsets import confine_codecs
 from pura.documents.formats import (
@@ -33,9 +32,9 @@ from pura.documents.formats import (
     FormatReader,
     ReadOptions,
     check,
-    damaged,
+    load_all,
     memory,
-    over,
+    refusal,
 )
 from pura.provenance.reading import Asset, load
 
@@ -76,9 +75,9 @@ def _document(request: dict[str, Any]) -> Callable[[bytes], dict[str, Any]]:
 
 
 def _loaded(form: Format) -> FormatReader:
-    """Import a reader, and what it imports late."""
-    for name in form.preload:
-        importlib.import_module(name)
+    """Import a reader; all of them where its files may hold documents of other formats."""
+    if form.embeds:
+        load_all()
     return form.load()
 
 
@@ -125,18 +124,10 @@ def _contained(work: Callable[[], Answer], label: Phrase) -> Answer:
     """Return what a parser answers, or the refusal that its fault means."""
     try:
         return work()
-    except InputError as error:
-        refusal = error
-    except RecursionError:
-        refusal = over("limit.deep")
-    except PermissionError:
-        # Of the audit hook, or of the kernel: no honest file makes a reader reach outside.
-        refusal = InputError("reader.forbidden", label=label, code="reader-forbidden")
     except MemoryError:
         raise
-    except Exception:  # whatever a parser raises; what kind helps nobody who has the file
-        refusal = damaged(label)
-    return {"error": refusal.packed()}, b""
+    except Exception as error:
+        return {"error": refusal(error, label).packed()}, b""
 
 
 def _answer_questions(size: int) -> NoReturn:

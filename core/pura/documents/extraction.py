@@ -256,12 +256,13 @@ class Extraction:
             parts = [part for parts in self._grouped.values() for part in parts]
         own = [document for document in selection if group in ("", document.group)]
         taken = {id(document) for document in own}
+        named = {document.part for document in own if document.part}
         examined = sum(document.words for document in own if not document.repeats)
         # A chosen alternative stands for as many words of main text that was not chosen.
         repeated = sum(document.words for document in own if document.repeats)
         entries: list[LeftOut] = []
         for part in parts:
-            entries += part.left_out
+            entries += [entry for entry in part.left_out if entry.part not in named]
             if isinstance(part, UnreadPart):
                 entries.append(part.entry)
             elif id(part) not in taken and not part.repeats:

@@ -43,6 +43,7 @@ class Format:
             sandboxed child, opens nothing and starts nothing.
         textual: Its bytes are text in some encoding, which the user may choose.
         preload: What the reader imports late, loaded before the child loses the right to open.
+        embeds: It may hold documents of other formats, so that all readers are loaded.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Format:
     reader: str = ""
     textual: bool = False
     preload: tuple[str, ...] = ()
+    embeds: bool = False
 
     @property
     def label(self) -> Phrase:
@@ -57,9 +59,20 @@ class Format:
         return phrase(f"format.of-{self.name}")
 
     def load(self) -> FormatReader:
-        """Import the reader."""
+        """Import the reader, and what it imports late."""
+        for name in self.preload:
+            importlib.import_module(name)
         reader: FormatReader = _imported(self.reader)
         return reader
+
+
+def load_all() -> None:
+    """Import every reader, for a file that may hold documents of any format."""
+    for form in FORMATS.values():
+        if form.reader:
+            form.load()
+    for container in CONTAINERS.values():
+        container.load()
 
 
 def _imported(name: str) -> Any:
@@ -90,18 +103,23 @@ FORMATS: Final = {
     for f in (
         Format("text", _TEXT, textual=True),
         Format("csv", (".csv", ".tsv"), "rows.read_csv", True),
-        Format("pdf", (".pdf",), "pdf.read_pdf"),
-        Format("docx", (".docx", ".docm", ".dotx", ".dotm"), "word.read_docx"),
-        Format("odt", (".odt", ".ott", ".fodt"), "opendocument.read_odt"),
+        Format("pdf", (".pdf",), "pdf.read_pdf", embeds=True),
+        Format("docx", (".docx", ".docm", ".dotx", ".dotm"), "word.read_docx", embeds=True),
+        Format("odt", (".odt", ".ott", ".fodt"), "opendocument.read_odt", embeds=True),
         Format(
             "epub",
             (".epub",),
             "epub.read_epub",
             preload=("charset_normalizer",),
         ),
-        Format("xlsx", (".xlsx", ".xlsm", ".xltx", ".xltm"), "workbook.read_xlsx"),
-        Format("pptx", (".pptx", ".pptm", ".ppsx", ".ppsm", ".potx"), "presentation.read_pptx"),
-        Format("rtf", (".rtf",), "rtf.read_rtf"),
+        Format("xlsx", (".xlsx", ".xlsm", ".xltx", ".xltm"), "workbook.read_xlsx", embeds=True),
+        Format(
+            "pptx",
+            (".pptx", ".pptm", ".ppsx", ".ppsm", ".potx"),
+            "presentation.read_pptx",
+            embeds=True,
+        ),
+        Format("rtf", (".rtf",), "rtf.read_rtf", embeds=True),
         Format("json", (".json",), "rows.read_json", True),
         Format("jsonl", (".jsonl", ".ndjson"), "rows.read_jsonl", True),
         Format(
@@ -111,8 +129,8 @@ FORMATS: Final = {
             True,
             ("charset_normalizer",),
         ),
-        Format("eml", (".eml",), "mail.read_mail", True, _MAIL_LATE),
-        Format("mbox", (".mbox",), "mail.read_mbox", True, _MAIL_LATE),
+        Format("eml", (".eml",), "mail.read_mail", True, _MAIL_LATE, embeds=True),
+        Format("mbox", (".mbox",), "mail.read_mbox", True, _MAIL_LATE, embeds=True),
     )
 }
 
@@ -347,6 +365,10 @@ MAX_PAGES: Final = 5000
 """Pages of a PDF."""
 MAX_JSON_DEPTH: Final = 100
 """Levels of nesting of JSON."""
+MAX_EMBEDDED_DEPTH: Final = 4
+"""Levels of documents inside documents; a letter with a workbook that holds a chart has two."""
+MAX_EMBEDDED: Final = 500
+"""Documents inside one file, on all levels together; further ones are listed as unreadable."""
 
 
 def over(key: str, /, **values: Value) -> InputError:
@@ -369,6 +391,23 @@ def check(extracts: list[Extract]) -> None:
 def truncated() -> InputError:
     """Return the refusal of a file whose end, without which nothing can be read, is missing."""
     return InputError("input.truncated", code="input-truncated")
+
+
+def refusal(error: Exception, label: Phrase) -> InputError:
+    """Return the refusal that the fault of a parser means.
+
+    Args:
+        error: What the parser raised, other than :class:`MemoryError`.
+        label: What was being read.
+    """
+    if isinstance(error, InputError):
+        return error
+    if isinstance(error, RecursionError):
+        return over("limit.deep")
+    if isinstance(error, PermissionError):
+        # Of the audit hook, or of the kernel: no honest file makes a reader reach outside.
+        return InputError("reader.forbidden", label=label, code="reader-forbidden")
+    return damaged(label)  # what kind of exception it was helps nobody who has the file
 
 
 def memory() -> InputError:

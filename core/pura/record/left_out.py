@@ -41,6 +41,8 @@ class LeftOutKind(StrEnum):
     EMBEDDED_DOCUMENT = "embedded-document"
     COMMENT = "comment"
     TEXT_BOX = "text-box"
+    DIAGRAM = "diagram"
+    """Words in drawings: diagrams (SmartArt), titles and labels of charts."""
     NOTE = "note"
     """Footnotes and endnotes."""
     HIDDEN_TEXT = "hidden-text"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pura.documents.extraction import MAIN, Extract
-from pura.record.left_out import LeftOutKind
+from pura.documents.extraction import ALTERNATIVE, MAIN, Extract
+from pura.record.left_out import LeftOut, LeftOutKind
 from pura.record.transforms import Transform
 from pura.words.sentences import Sentence
 
@@ -33,6 +33,7 @@ def extract(
     kind: LeftOutKind | None = None,
     dropped: tuple[Transform, ...] = (),
     notes: tuple[Sentence, ...] = (),
+    left_out: tuple[LeftOut, ...] = (),
     begun: Sequence[int] = (),
 ) -> Extract:
     """Return blocks as one text of a file.
@@ -44,6 +45,7 @@ def extract(
         kind: What it is, where it holds words beside the main text.
         dropped: What was left out of the blocks.
         notes: What is uncertain.
+        left_out: What stands near the blocks and is no part of its own.
         begun: The blocks with which pages begin.
     """
     text, joined, starts = join(blocks)
@@ -55,8 +57,16 @@ def extract(
         kind=kind,
         transforms=(*joined, *dropped),
         notes=notes,
+        left_out=left_out,
         pages=pages,
     )
+
+
+def extract_apart(blocks: Sequence[TextBlock], part: str, kind: LeftOutKind) -> list[Extract]:
+    """Return blocks that stand beside the main text as a part; none where they hold no words."""
+    if not any(block.text.strip() for block in blocks):
+        return []
+    return [extract(blocks, part, ALTERNATIVE, kind=kind)]
 
 
 def join(blocks: Sequence[TextBlock]) -> tuple[str, tuple[Transform, ...], tuple[int, ...]]:

@@ -22,6 +22,7 @@ from lxml import etree
 
 from pura.base.catalogue import Phrase, phrase
 from pura.base.errors import InputError
+from pura.documents.extraction import ALTERNATIVE, Extract
 from pura.documents.formats import (
     MAX_PACKED_ENTRIES,
     MAX_UNPACKED_BYTES,
@@ -29,12 +30,16 @@ from pura.documents.formats import (
     over,
     truncated,
 )
+from pura.documents.readers.rows import MIN_WORDS
+from pura.record.left_out import LeftOutKind
 
 _CONTENT_TYPES: Final = "[Content_Types].xml"
 _MANIFEST: Final = "META-INF/manifest.xml"
 _BOOK: Final = "META-INF/container.xml"
 _MIMETYPE: Final = "mimetype"
 _MAX_MIMETYPE: Final = 256
+_DESCRIBING: Final = frozenset({"title", "subject", "description", "keywords", "category"})
+"""Properties of a document that people write for readers; names, dates and numbers are others."""
 _ZIP: Final = b"PK"
 _LOCAL_HEADER: Final = b"PK\x03\x04"
 _END_OF_DIRECTORY: Final = b"PK\x05\x06"
@@ -121,6 +126,16 @@ class Package(ABC):
         """Return the part that the package names as its document, or the usual one."""
         return next(iter(self.related_as("", "officeDocument")), usual)
 
+    def properties(self) -> list[Extract]:
+        """Return title, description and the like as a part, where they have sentences.
+
+        Shorter ones hold no mark, and would be listed with every document.
+        """
+        words = []
+        for name in self.related_as("", "core-properties"):
+            words += [e.text or "" for e in self.xml(name) if local_name(e) in _DESCRIBING]
+        return metadata(words)
+
     @cached_property
     def _content_types(self) -> dict[str, str]:
         """Content types by the name of a part, with a slash in front, or by its ending."""
@@ -136,6 +151,15 @@ class Package(ABC):
         """Return what an Office package says that a part is; empty where it says nothing."""
         types, lower = self._content_types, name.lower()
         return types.get(f"/{lower}") or types.get(lower.rpartition(".")[2], "")
+
+
+def metadata(words: Iterable[str]) -> list[Extract]:
+    """Return words that describe a document as a part; none where they are few."""
+    text = "\n\n".join(filter(None, (phrase.strip() for phrase in words)))
+    if len(text.split()) < MIN_WORDS:
+        return []
+    kind = LeftOutKind.METADATA
+    return [Extract(text=text, part="properties", role=ALTERNATIVE, kind=kind)]
 
 
 class ZipPackage(Package):

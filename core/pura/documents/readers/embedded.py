@@ -1,8 +1,8 @@
 """Documents inside documents: attached, inserted or embedded files of any format.
 
 A file inside another is read as if it stood alone, by the same readers, and its texts become parts
-of the outer file. A fault in it costs itself only: it is listed as unreadable. Levels and number are
-limited, so that a file that holds itself again and again ends.
+of the outer file. A fault in it costs itself only: it is listed as unreadable. The levels and the
+number of such files are limited, so that a file that holds itself again and again ends.
 """
 
 from __future__ import annotations

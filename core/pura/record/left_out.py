@@ -76,6 +76,8 @@ class LeftOutKind(StrEnum):
     ENCRYPTED = "encrypted"
     UNREADABLE = "unreadable"
     """Damaged, or of a format without a reader."""
+    MISSING_END = "missing-end"
+    """The file ends too early; nobody knows how much is missing."""
     PICTURE = "picture"
     """A picture or recording; it holds no words of the file."""
 

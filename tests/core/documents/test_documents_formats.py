@@ -384,7 +384,7 @@ def test_json_takes_the_text_and_not_the_prompt() -> None:
     with pytest.raises(InputError, match="in a field or column"):
         read('{"n": 1}', "x.json")
     with pytest.raises(InputError, match="Line 2"):
-        read('{"text": "x"}\n{"text"', "x.jsonl")
+        read('{"text": "x"}\n{"text" 7}', "x.jsonl")
 
 
 def test_rtf_gives_escapes_and_code_pages() -> None:

@@ -24,6 +24,7 @@ from tests.core.documents.test_hostile_corpus import archived
 
 from pura.base.errors import InputError
 from pura.documents import Extraction
+from pura.record.left_out import LeftOutKind
 
 WORDS = "The nine words of this text stand in it."
 DOCX = word(lambda document: document.add_paragraph(WORDS))
@@ -289,6 +290,34 @@ def test_a_cut_package_is_not_taken_for_the_one_inside_it() -> None:
 
 def test_a_cut_flat_file_ends_too_early() -> None:
     assert refusal(cut(flat(DOCX), 0.8), "x.xml").key == "input.truncated"
+
+
+@pytest.mark.parametrize(
+    ("data", "name"),
+    [
+        ('[{"text": "one"}, {"text": "tw', "x.json"),
+        ('{"text": "one"', "x.json"),
+        ('[\n {"text": "one"},\n {"text": "two"', "x.json"),
+        ('{"text": "one"}\n{"text": "tw', "x.jsonl"),
+        ('{"text": "one"}\n{"text": "tw', "x.json"),
+    ],
+)
+def test_cut_json_ends_too_early(data: str, name: str) -> None:
+    assert refusal(data.encode(), name).key == "input.truncated"
+
+
+@pytest.mark.parametrize("share", [0.5, 0.9])
+def test_what_a_cut_rtf_holds_is_read_and_its_end_is_missed(share: float) -> None:
+    (document,) = read(cut(WRITERS["rtf"](WORDS * 4), share), "x.rtf").chosen
+    assert (WORDS * 4).startswith(document.text[:20])
+    assert [note.key for note in document.notes] == ["reading.truncated"]
+    assert [(entry.kind, entry.words) for entry in document.left_out] == [
+        (LeftOutKind.MISSING_END, None)
+    ]
+
+
+def test_an_rtf_without_any_text_left_ends_too_early() -> None:
+    assert refusal(b"{\\rtf1\\ansi{\\fonttbl{\\f0 Ari", "x.rtf").key == "input.truncated"
 
 
 def test_an_old_office_file_that_is_cut_ends_too_early() -> None:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from pura.documents.extraction import Extract
 from pura.documents.readers.blocks import TextBlock, extract_apart
-from pura.documents.readers.embedded import embedded_extracts, ole_extracts
+from pura.documents.readers.embedded import ole_extracts
 from pura.documents.readers.packages import Package, local_name, named
 from pura.record.left_out import LeftOutKind
 
@@ -19,6 +19,7 @@ _CHARTS: Final = ("chart", "chartEx")
 _STRINGS: Final = frozenset({"strCache", "strLit", "strDim"})
 """Where a chart keeps the words of its series and categories; numbers stand elsewhere."""
 _PACKED, _OLE = "package", "oleObject"
+_EMBEDDINGS: Final = "/embeddings/"
 
 
 def drawing_texts(root: Any) -> Iterator[str]:
@@ -63,13 +64,14 @@ def embedded_documents(package: Package, names: Sequence[str]) -> list[Extract]:
 
     Args:
         package: The document.
-        names: Parts whose embedded documents count; those of their charts count as well.
+        names: Parts whose embedded documents count; those of their charts count as well, and so do
+            files in the folder of embedded documents to which nothing refers.
     """
     holders = [*names, *_related(package, names, *_CHARTS)]
+    packed, objects = _related(package, holders, _PACKED), _related(package, holders, _OLE)
+    stray = [name for name in package.names if _EMBEDDINGS in f"/{name.lower()}"]
     extracts: list[Extract] = []
-    for name in _related(package, holders, _PACKED):
-        extracts += embedded_extracts(package.read(name), name)
-    for name in _related(package, holders, _OLE):
+    for name in dict.fromkeys([*packed, *objects, *stray]):
         extracts += ole_extracts(package.read(name), name)
     return extracts
 

@@ -191,10 +191,10 @@ def _format_of(data: bytes, name: str, format_name: str | None) -> Format:
 
 
 def ole_extracts(data: bytes, name: str) -> list[Extract]:
-    """Return the texts of an OLE object: of the document that it wraps, or of itself.
+    """Return the texts of an embedded file; of an OLE object, those of the file that it wraps.
 
     Args:
-        data: A compound file, as Office programs keep objects of other programs.
+        data: A file, or a compound file, as Office programs keep objects of other programs.
         name: Its name in the outer file.
     """
     if not is_compound(data):

@@ -14,9 +14,11 @@ from typing import Final, NamedTuple
 
 from pura.documents.charsets import code_page_codec, codec_of
 from pura.documents.extraction import ALTERNATIVE, MAIN, Extract
-from pura.documents.formats import ReadOptions, over, truncated
+from pura.documents.formats import CONTAINERS, ReadOptions, damaged, over, truncated
 from pura.documents.readers.blocks import TextBlock, extract
-from pura.record.left_out import LeftOutKind
+from pura.documents.readers.embedded import ole_extracts, unreadable
+from pura.documents.readers.packages import metadata
+from pura.record.left_out import LeftOut, LeftOutKind
 from pura.words.sentences import Sentence, sentence
 
 _TOKEN: Final = re.compile(
@@ -45,6 +47,12 @@ KINDS_APART: Final = {
 }
 """The parts that text beside the body makes, in their order, with their kinds."""
 _NOWHERE: Final = "nowhere"
+_INFORMATION: Final = "information"
+"""Of the file: names, dates and numbers, and in groups of their own the properties."""
+_PROPERTIES: Final = "properties"
+_OBJECTS: Final = "objects"
+"""Embedded files, as hexadecimal digits."""
+_AS_ORIGINAL: Final = "as original"
 
 # What opens a group whose text goes elsewhere than that of the group around it.
 _PLACES: Final = {
@@ -52,10 +60,12 @@ _PLACES: Final = {
     "annotation": COMMENTS,
     "shptxt": BOXES,
     "dptxbxtext": BOXES,
+    "info": _INFORMATION,
+    "objdata": _OBJECTS,
     **{f"{name}{side}": HEADERS for name in ("header", "footer") for side in ("", "l", "r", "f")},
     **dict.fromkeys(
         (
-            *("fonttbl", "colortbl", "stylesheet", "info", "pict", "objdata", "fldinst"),
+            *("fonttbl", "colortbl", "stylesheet", "pict", "fldinst"),
             *("listtext", "pntext", "listtable", "listoverridetable", "xe", "tc", "tcn", "rxe"),
             *("nonesttables", "nonshppict", "filetbl", "atnid", "atnauthor", "template", "private"),
             *("falt", "panose", "fontemb", "fontfile", "datafield", "bkmkstart", "bkmkend"),
@@ -65,9 +75,11 @@ _PLACES: Final = {
         _NOWHERE,
     ),
 }
+_DESCRIBING: Final = frozenset({"title", "subject", "doccomm", "keywords", "category"})
 # Of the groups that programs may pass over ("\*"), those whose text is read.
 _READ_WHERE_OPTIONAL: Final = frozenset(
     {"annotation", "shptxt", "shpinst", "ud", "footnote", "fldrslt", "do", "dptxbxtext", "shpgrp"}
+    | {"objdata"}
 )
 _SIGNS: Final = {
     "tab": "\t",
@@ -201,17 +213,50 @@ def read_rtf(data: bytes, options: ReadOptions) -> list[Extract]:
     changed = any(run.deleted or run.revised for run in body)
     notes = _notes(content)
     accepted = _blocks(run for run in body if not run.deleted)
-    extracts = [extract(accepted, "as accepted" if changed else "", MAIN, notes=notes)]
+    left_out = _deleted(content)
+    extracts = [
+        extract(accepted, "as accepted" if changed else "", MAIN, notes=notes, left_out=left_out)
+    ]
     if changed:
         original = _blocks(run for run in body if not run.revised)
-        extracts.append(extract(original, "as original", ALTERNATIVE))
+        extracts.append(extract(original, _AS_ORIGINAL, ALTERNATIVE))
     for place, kind in KINDS_APART.items():
         blocks = _blocks(run for run in content.runs.get(place, ()) if not run.deleted)
         if any(block.text.strip() for block in blocks):
             extracts.append(extract(blocks, place, ALTERNATIVE, kind=kind))
-    if not content.ended and not extracts[0].text:
-        raise truncated()
+    extracts += metadata(block.text for block in _blocks(content.runs.get(_PROPERTIES, ())))
+    objects = _blocks(content.runs.get(_OBJECTS, ()))
+    for number, block in enumerate(filter(lambda block: block.text, objects), 1):
+        extracts += _object(block.text, f"object {number}")
+    if not content.ended:
+        if not extracts[0].text:
+            raise truncated()
+        extracts[0] = extracts[0].cut_off()
     return extracts
+
+
+def _object(digits: str, name: str) -> list[Extract]:
+    """Return the texts of an embedded file.
+
+    Its bytes are OLE's first version, a header around a compound file.
+    """
+    hexadecimal = "".join(digits.split())
+    try:
+        data = bytes.fromhex(hexadecimal[: len(hexadecimal) // 2 * 2])
+    except ValueError:
+        return [unreadable(damaged(CONTAINERS["compound"].label), name)]
+    start = data.find(CONTAINERS["compound"].magic[0])
+    if start < 0:
+        return [unreadable(damaged(CONTAINERS["compound"].label), name)]
+    return ole_extracts(data[start:], name)
+
+
+def _deleted(content: _Content) -> tuple[LeftOut, ...]:
+    """List what tracked changes took out, which the original has."""
+    deleted = (run.text for runs in content.runs.values() for run in runs if run.deleted)
+    if not (text := "".join(deleted).strip()):
+        return ()
+    return (LeftOut.of_text(LeftOutKind.DELETED_TEXT, text, part=_AS_ORIGINAL),)
 
 
 def _notes(content: _Content) -> tuple[Sentence, ...]:
@@ -341,6 +386,8 @@ class _Parser:
         elif optional and word not in _READ_WHERE_OPTIONAL:
             self._go(_NOWHERE)
             self._state = replace(self._state, fonts=word == "fonttbl")
+        elif word in _DESCRIBING and self._state.place == _INFORMATION:
+            self._go(_PROPERTIES)
         elif word in _PLACES:
             self._go(_PLACES[word])
             self._state = replace(self._state, fonts=word == "fonttbl")
@@ -465,7 +512,7 @@ class _Parser:
 
     def _keep(self, text: str) -> None:
         state = self._state
-        if state.place == _NOWHERE or state.of_html:
+        if state.place in (_NOWHERE, _INFORMATION) or state.of_html:
             return
         # What no program shows is none of the document's characters.
         text = text.replace("\x00", "")
@@ -477,7 +524,7 @@ class _Parser:
     def _end(self, what: str) -> None:
         """End a paragraph, cell or row."""
         state = self._state
-        if state.place == _NOWHERE or state.of_html:
+        if state.place in (_NOWHERE, _INFORMATION) or state.of_html:
             return
         if self._content.runs.get(HIDDEN) and not self._content.runs[HIDDEN][-1].end:
             self._add(HIDDEN, "", "paragraph")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from pura.base.decoder import later
 from pura.base.errors import PuraError, RecordError
+from pura.record.titles import titled
 from pura.words.sentences import Note, Sentence, findings, noted
 
 
@@ -127,6 +128,11 @@ class KeyFacts:
     fingerprint: str
     label: str | None = None
 
+    @property
+    def title(self) -> str:
+        """Name and fingerprint, as every sentence names the key."""
+        return titled(self.label, self.fingerprint)
+
 
 @dataclass(frozen=True, kw_only=True)
 class ModelFacts:
@@ -151,6 +157,11 @@ class ModelFacts:
     vocab_size: int
     context_length: int
     weights: str
+
+    @property
+    def title(self) -> str:
+        """Name and fingerprint, as every sentence names the model."""
+        return titled(self.name, self.fingerprint)
 
 
 @dataclass(frozen=True, kw_only=True)

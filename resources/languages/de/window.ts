@@ -24,10 +24,6 @@
         <translation>vermerkt am {day:text}</translation>
     </message>
     <message>
-        <source>{n:plural(Key|Keys)} {keys:text} · profile {profile:text} · model {model:text} · examined on {day:text}</source>
-        <translation>{n:plural(Schlüssel|Schlüssel)} {keys:text} · Profil {profile:text} · Modell {model:text} · untersucht am {day:text}</translation>
-    </message>
-    <message>
         <source>{share:text} of the tokens, in {k:plural(one passage|{k:count} passages)} · payload of {n:text} bits</source>
         <translation>{share:text} der Token, in {k:plural(einer Passage|{k:count} Passagen)} · Nutzlast mit {n:text} Bits</translation>
     </message>
@@ -4462,6 +4458,10 @@
         <translation>Bis dahin nennt sich jede Seite Entwurf.</translation>
     </message>
     <message>
+        <source>It stays a draft: anyone can know the key {keys:text}.</source>
+        <translation>Er bleibt ein Entwurf: Den Schlüssel {keys:text} kann jeder kennen.</translation>
+    </message>
+    <message>
         <source>final</source>
         <translation>endgültig</translation>
     </message>
@@ -6255,6 +6255,10 @@ Anteil {share:text}</translation>
     <message>
         <source>Final report</source>
         <translation>Endgültiger Bericht</translation>
+    </message>
+    <message>
+        <source>It stays a draft: anyone can know the key.</source>
+        <translation>Er bleibt ein Entwurf: Den Schlüssel kann jeder kennen.</translation>
     </message>
     <message>
         <source>It is a draft until a second person has confirmed the finding.</source>

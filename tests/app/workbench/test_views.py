@@ -511,7 +511,7 @@ def test_details_have_the_structure_of_a_first_page(shown_window, audit, qtbot):
     assert places == sorted(places)
     rests = page[page.index("What it rests on") + 1].splitlines()
     assert rests[0] == f"Text: {audit.input.name}, SHA-256 {audit.input.sha256}"
-    assert rests[1] == "Key: Test"
+    assert rests[1] == f"Keys tried: Test ({audit.key.fingerprint})"
     folds = dialog.findChildren(Fold)
     titles = [fold.head.text() for fold in folds]
     assert titles[-2:] == ["Measured with", "Steps"]

@@ -271,15 +271,24 @@ def _tips(item: Item) -> dict[str, str]:
         draft = translate("Steps", "It is a draft until a second person has confirmed the finding.")
         report = f"{report}. {draft}"
     if at.signed:
-        sign = " ".join((translate("Steps", "Signed"), _by(at, "sign")))
+        parts = (translate("Steps", "Signed"), _by(at, "sign"), _examined_by(at))
+        sign = " ".join(filter(None, parts))
     elif at.report != "issued":
         none = translate("Steps", "There is none yet.")
         sign = f"{sign}. {none}"
     return {"save": save, "review": review, "report": report, "sign": sign}
 
 
+def _examined_by(at: CaseStatus) -> str:
+    """Name who examined the text, where that is not who signed; else nothing."""
+    signer = at.acts["sign"][0] if "sign" in at.acts else None
+    if not at.examiner or (signer or "").casefold() == at.examiner.casefold():
+        return ""
+    return filled(translate("Steps", "(examined by {who:text})"), who=at.examiner)
+
+
 def _by(at: CaseStatus, act: str) -> str:
-    """Say who did it and when; empty where the log does not say."""
+    """Say who did it and when; who signed is the certificate's subject. Empty where unknown."""
     if act not in at.acts:
         return ""
     who, when = at.acts[act]

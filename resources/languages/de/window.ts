@@ -792,6 +792,10 @@
         <translation>das Programm</translation>
     </message>
     <message>
+        <source>{who:text} (entered by {operator:text})</source>
+        <translation>{who:text} (eingetragen von {operator:text})</translation>
+    </message>
+    <message>
         <source>Cases</source>
         <translation>Fälle</translation>
     </message>
@@ -6072,6 +6076,10 @@ Anteil {share:text}</translation>
         <translation>Bericht wählen</translation>
     </message>
     <message>
+        <source>It names {who:text} as examiner.</source>
+        <translation>Untersucht hat laut Bericht {who:text}.</translation>
+    </message>
+    <message>
         <source>Reports (*.pdf)</source>
         <translation>Berichte (*.pdf)</translation>
     </message>
@@ -6267,6 +6275,10 @@ Anteil {share:text}</translation>
     <message>
         <source>There is none yet.</source>
         <translation>Es gibt noch keinen.</translation>
+    </message>
+    <message>
+        <source>(examined by {who:text})</source>
+        <translation>(untersucht von {who:text})</translation>
     </message>
     <message>
         <source>by {who:text} on {day:text}</source>

@@ -9,6 +9,7 @@ import importlib
 import re
 import struct
 import sys
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -60,8 +61,11 @@ class Format:
 
     def load(self) -> FormatReader:
         """Import the reader, and what it imports late."""
-        for name in self.preload:
-            importlib.import_module(name)
+        with warnings.catch_warnings():
+            # Python's own mail parser imports ``uu`` late, which Python itself has deprecated.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            for name in self.preload:
+                importlib.import_module(name)
         reader: FormatReader = _imported(self.reader)
         return reader
 

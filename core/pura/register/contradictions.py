@@ -26,13 +26,23 @@ Span = tuple[dt.datetime, dt.datetime]
 """A time from its first moment up to, and without, the moment after it; UTC."""
 
 
+WHEN_EPOCH: Final = "when-epoch"
+"""The row's time lies outside the epoch of the key."""
+WHEN_FIELD: Final = "when-field"
+"""The row's time contradicts a field of the payload."""
+EPOCH_FIELD: Final = "epoch-field"
+"""A field of the payload lies outside the epoch of the key."""
+MODEL_FIELD: Final = "model-field"
+"""The row's model contradicts a field of the payload."""
+KINDS: Final = (WHEN_EPOCH, WHEN_FIELD, EPOCH_FIELD, MODEL_FIELD)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Contradiction:
     """Two statements about one payload that exclude each other.
 
     Attributes:
-        kind: ``when-epoch`` (the row's time, the key's epoch), ``when-field`` (the row's time, a
-            field), ``epoch-field`` (the key's epoch, a field) or ``model-field``.
+        kind: One of :data:`KINDS`.
         stated: What the row or the key says.
         other: What the key or the field says.
         field: Name of the field; empty for ``when-epoch``.
@@ -67,7 +77,7 @@ def contradictions(issue: Issue, profile: Profile | None = None) -> tuple[Contra
     key_time = time_of(epoch) if is_epoch(epoch) else None
     contradicted = []
     if when is not None and key_time is not None and not _meet(when, key_time):
-        contradicted.append(Contradiction(kind="when-epoch", stated=issue.when, other=epoch))
+        contradicted.append(Contradiction(kind=WHEN_EPOCH, stated=issue.when, other=epoch))
     if profile is None or not profile.fields or len(issue.payload) != profile.payload_bits:
         return tuple(contradicted)
     values = {value.name: value for value in unpack(profile.fields, issue.payload)}
@@ -77,8 +87,8 @@ def contradictions(issue: Issue, profile: Profile | None = None) -> tuple[Contra
         if span is None:
             continue
         rows = (
-            ("when-field", issue.when, when),
-            ("epoch-field", epoch, None if key_time is None else _anywhere(key_time)),
+            (WHEN_FIELD, issue.when, when),
+            (EPOCH_FIELD, epoch, None if key_time is None else _anywhere(key_time)),
         )
         contradicted += [
             Contradiction(kind=kind, stated=stated, other=value.text, field=field.name)
@@ -92,7 +102,7 @@ def contradictions(issue: Issue, profile: Profile | None = None) -> tuple[Contra
         if field.name.casefold() == "model" and named in others and value.text.casefold() != named:
             contradicted.append(
                 Contradiction(
-                    kind="model-field", stated=issue.model, other=value.text, field=field.name
+                    kind=MODEL_FIELD, stated=issue.model, other=value.text, field=field.name
                 )
             )
     return tuple(contradicted)

@@ -51,6 +51,8 @@ class IssuedUnder:
         if not epoch and kind is not None:
             day = when.strip()[:10]
             if not is_epoch(day):
-                raise RegisterError("register.epoch-unknown", when=when, code="register-epoch")
+                raise RegisterError(
+                    "register.epoch-unknown", when=when, code="register-epoch-unknown"
+                )
             epoch = epoch_of(first_day(day), kind)
         return PayloadSeries(key=self.key, epoch=epoch, profile=self.profile.fingerprint)

@@ -88,7 +88,7 @@ def mark_of(
         KeyStoreError: As :func:`series_of`.
     """
     if not epoch and profile.key_epochs is not None and environment.origin_of(key) is None:
-        raise RegisterError("register.epoch-needed", code="register-epoch")
+        raise RegisterError("register.epoch-needed", code="register-epoch-needed")
     return series_of(environment, key, profile, epoch).mark(payload)
 
 
@@ -117,7 +117,7 @@ def issued_under(
 def _checked(profile: Profile, epoch: str) -> str:
     first_day(epoch)
     if profile.key_epochs not in (None, kind_of(epoch)):
-        raise RegisterError("register.epoch-kind", epoch=epoch, code="register-epoch")
+        raise RegisterError("register.epoch-kind", epoch=epoch, code="register-epoch-kind")
     return epoch
 
 

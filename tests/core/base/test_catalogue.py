@@ -84,7 +84,15 @@ HARMLESS = {
 FILES = {"csv", "html", "json", "jsonl", "log", "md", "parquet", "pdf", "png", "svg", "toml", "txt"}
 SHARES = ("ratio", "chance", "percent", "share", "weight")
 DAY = "2026-03-14"
-SAMPLE = {"reason": 2, "count": 1234, "date": DAY, "moment": DAY, "least": 1, "word": "strong"}
+SAMPLE = {
+    "reason": 2,
+    "count": 1234,
+    "date": DAY,
+    "moment": DAY,
+    "least": 1,
+    "word": "strong",
+    "gaps": "922 935 1187 1313, …",
+}
 
 
 @pytest.mark.parametrize("volume", VOLUMES)

@@ -18,7 +18,7 @@ from pura.base.catalogue import PRESENT, FillError, catalogue, phrase, quoted
 from pura.base.errors import InputError, PuraError
 from pura.base.numerals import LANGUAGES, moment
 from pura.base.paths import resource
-from pura.documents.formats import FORMATS
+from pura.documents.formats import CONTAINERS, FORMATS
 from pura.keys import backends
 from pura.words.sentences import forbidden
 
@@ -40,7 +40,7 @@ BUILT = {
 TABLES = {
     "SITUATIONS": {what for what, _ in database._SITUATIONS.values()},
     "STATES": set(backends.State),
-    "FORMATS": set(FORMATS),
+    "FORMATS": {*FORMATS, *CONTAINERS},
 }
 # Volumes that phrases are of beside that of the errors.
 ELSEWHERE = ("command", "report-check", "duties")

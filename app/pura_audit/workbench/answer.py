@@ -636,6 +636,8 @@ def payload_lines(audit: Audit, payload: NamedPayload) -> Iterator[QLabel]:
     if not payload.identified:
         for rank, found in enumerate(audit.candidates[:RANKED], start=1):
             words = ", ".join(f"{f.name} {f.text}" for f in found.fields) or grouped(found.bits)
+            if other := audit.other_key_title(found):
+                words = f"{words} · {other}"
             share = numerals.weight(found.posterior, tongue)
             line = translate("Answer", "{rank:text}. {payload:text} · share {weight:text}")
             filled_line = filled(line, rank=str(rank), payload=words, weight=share)

@@ -392,13 +392,17 @@ def candidate_table(
     rows = []
     mark = audit.finding.marks[number]
     for rank, found in enumerate(mark.candidates, start=1):
-        # A payload in question is nobody's, so no entry stands beside it.
+        # A payload in question is nobody's, so no entry stands beside it; nor does one beside
+        # the same payload under another key, which is another mark.
+        other = audit.other_key_title(found)
         entry = match if match is not None and match.payload == found.bits else None
+        if other:
+            entry = None
         rows.append(
             (
                 str(rank),
                 weight(found.posterior, language()),
-                grouped(found.bits),
+                grouped(found.bits) + (f" · {other}" if other else ""),
                 *(value.text for value in found.fields),
                 *((entry.who if entry else "–",) if audit.register else ()),
             )

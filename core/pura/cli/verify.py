@@ -98,7 +98,9 @@ def _details(audit: Audit, mark: NamedMark, language: str) -> Iterator[Line]:
     if len(mark.candidates) > 1 and audit.decoder == "exact":
         yield f"{_word('candidates', language)}:", ""
         for candidate in mark.candidates[:_CANDIDATES]:
-            yield f"  {candidate.bits}  {weight(candidate.posterior, language)}", ""
+            other = audit.other_key_title(candidate)
+            key = f"  {other}" if other else ""
+            yield f"  {candidate.bits}  {weight(candidate.posterior, language)}{key}", ""
     if len(audit.finding.marks) < 2:
         from pura.record.naming import limits_words
 

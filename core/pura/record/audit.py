@@ -359,6 +359,13 @@ class Audit:
             model_fingerprint=self.model.fingerprint,
         )
 
+    def other_key_title(self, candidate: CandidateFacts) -> str:
+        """Return the key of a candidate of another key, as ``name (fingerprint)``.
+
+        Empty for a candidate under the key of its mark, which the mark itself names.
+        """
+        return self._key_titles.get(candidate.key, candidate.key)
+
     @cached_property
     def _key_titles(self) -> dict[str, str]:
         """Every key that was tried, as ``name (fingerprint)``, by its fingerprint."""

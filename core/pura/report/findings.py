@@ -212,7 +212,9 @@ def _candidate_table(audit: Audit, candidates: Sequence[CandidateFacts], labels:
     for one in candidates:
         values = (f"{f.name} {value_words(audit.profile, f, labels.language)}" for f in one.fields)
         weight = numerals.weight(one.posterior, labels.language)
-        rows.append((grouped(one.bits), printable(" · ".join(values)) or "–", weight))
+        other = audit.other_key_title(one)
+        payload = grouped(one.bits) + (f" · {printable(other)}" if other else "")
+        rows.append((payload, printable(" · ".join(values)) or "–", weight))
     head = (labels("candidate"), labels("payload.fields"), labels("weight"))
     return table(head, rows, ("left", "left", "right"), (0.45, 0.42, 0.13))
 

@@ -82,7 +82,8 @@ def test_the_marks_are_counted_and_each_has_its_lines(audit):
             words = audit.text[passage.start :].lstrip()  # tokens bring the blanks before them
             line = audit.text[: -len(words)].count("\n") + 1
             assert re.search(rf" {line}(,| (to|bis) )", lines[0])
-            assert mark.payload.best in lines[1]
+            assert mark.key in lines[1]
+            assert mark.payload.best in lines[2]
             # Beyond the policy's cap nothing is printed, however much there is.
             assert any(least in line for line in lines)
 

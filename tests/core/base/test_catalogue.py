@@ -94,7 +94,7 @@ SAMPLE = {
     "moment": DAY,
     "least": 1,
     "word": "strong",
-    "gaps": "922 935 1187 1313",
+    "gaps": "922 935 1187 1313, …",
 }
 
 

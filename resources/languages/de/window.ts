@@ -132,7 +132,7 @@
     </message>
     <message>
         <source>Version 0.4.0 noted payloads without the key and the profile that they were issued under. Such entries name nobody. Assign only what you know to be issued under this key: the register notes who is named by it, and an assignment cannot be taken back.</source>
-        <translation>Version 0.4.0 hat Nutzlasten ohne den Schlüssel und das Profil festgehalten, unter denen sie ausgegeben wurden. Solche Einträge nennen niemanden. Ordnen Sie nur zu, was sicher unter diesem Schlüssel ausgegeben wurde: Das Register benennt danach Menschen, und eine Zuordnung lässt sich nicht zurücknehmen.</translation>
+        <translation>Version 0.4.0 hat Nutzlasten ohne den Schlüssel und das Profil festgehalten, unter denen sie ausgegeben wurden. Solche Einträge nennen niemanden. Ordnen Sie nur zu, wovon Sie wissen, dass es unter diesem Schlüssel ausgegeben wurde: Das Register benennt danach Menschen, und eine Zuordnung lässt sich nicht zurücknehmen.</translation>
     </message>
     <message>
         <source>Key</source>

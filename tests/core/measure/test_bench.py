@@ -89,6 +89,6 @@ def test_an_entry_loads(name, monkeypatch):
 def test_an_entry_runs_on_one_text(name):
     command = [sys.executable, str(BENCH / name), *RUNS[name]]
     answer = subprocess.run(command, capture_output=True, text=True, check=False, cwd=BENCH.parent)
-    # A target of time may be missed on a busy machine; that the entry ran to its end is what counts.
+    # A busy machine may miss a target of time; that the entry ran to its end is what counts.
     assert answer.returncode == 0 or "missed" in answer.stdout, answer.stderr
     assert answer.stdout.strip()

@@ -27,11 +27,13 @@ from pura.audit.variants import (
     variant_facts,
     without_text,
 )
+from pura.decode.fit import fit_of
 from pura.decode.marks import Extent, Mark
 from pura.decode.pooling import PooledPosterior
 from pura.documents.characters import hidden_characters
 from pura.record.audit import Audit
 from pura.record.evidence import (
+    FitFacts,
     MarkFacts,
     PayloadFacts,
     PowerFacts,
@@ -52,6 +54,7 @@ from pura.record.naming import (
     token_share,
 )
 from pura.scheme import F64, I64, U8, Payload, PayloadSeries, Profile, encode, unpack
+from pura.verdict.attribution import withhold
 from pura.verdict.expect import kind_of, unlike_study
 from pura.verdict.findings import FindingContext, cautions, findings
 from pura.verdict.outcome import Outcome, decide_outcome
@@ -61,6 +64,7 @@ from pura.words.sentences import sentence
 _FEW_CANDIDATES: Final = 8
 _LEAST_COPIED: Final = 20  # tokens
 _NEARLY_ALL: Final = 0.9999  # of the weight; what is left changes no marginal of a field
+_NO_PAYLOAD: Final = PayloadFacts(bits="", posterior=np.zeros(0), repaired=0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -261,7 +265,7 @@ def mark_facts(
     keys: Sequence[str],
     most: int,
 ) -> tuple[MarkFacts, ...]:
-    """Return what the record holds of marks, each read from its own passages.
+    """Return what is known of marks, each read from its own passages.
 
     Args:
         marks: Of :func:`separate_marks`.
@@ -289,9 +293,20 @@ def mark_facts(
                 share=token_share(one.mark.ranges, found.trial.seen.text_tokens),
                 candidates=listed,
                 own_log10_e=one.log10_e,
+                fit=_fit_facts(one, payload, profile),
             )
         )
     return tuple(facts)
+
+
+def _fit_facts(one: SeparateMark, payload: Payload, profile: Profile) -> FitFacts | None:
+    """Return how the passages of a mark fit a text that was written under it."""
+    trial = one.trial
+    codeword, ranges = encode(payload, profile), one.mark.ranges
+    fit = fit_of(trial.seen.schedule, trial.local.llr_nats, codeword, ranges)
+    if fit is None:
+        return None
+    return FitFacts(log10_ratio=fit.log10_ratio, log10_per_step=fit.log10_per_step, steps=fit.steps)
 
 
 def copies(
@@ -505,6 +520,26 @@ class _Conclusion:
         return candidates(found.posterior, found.key, found.profile, most)
 
     @cached_property
+    def facts(self) -> tuple[MarkFacts, ...]:
+        """What the record holds of each mark; whether its payload is withheld is settled here."""
+        basis = self.decoded.prepared.basis
+        keys = [key.fingerprint for key, _ in basis.keys]
+        most = basis.options.candidates
+        facts = mark_facts(self.marks, self.posteriors, self.found, keys, most)
+        if self.decided.verdict != "mark":  # no payload is stated in any case
+            return facts
+        return withhold(facts, self.found.profile, basis.options.policy)
+
+    @property
+    def withheld(self) -> bool:
+        """The payload of the mark that the record is about is withheld."""
+        strongest = self.found.trial.exact.strongest
+        return any(
+            facts.withheld and one.mark is strongest
+            for one, facts in zip(self.marks, self.facts, strict=True)
+        )
+
+    @cached_property
     def named(self) -> NamedPayload | None:
         """What may be said of the payload of a text with one mark."""
         if len(self.marks) != 1:
@@ -517,6 +552,7 @@ class _Conclusion:
             self.candidates,
             basis.options.policy.single_weight,
             layout=layout,
+            withheld=self.facts[0].withheld,
         )
 
     @cached_property
@@ -535,13 +571,19 @@ class _Conclusion:
         if self.decided.verdict != "mark":
             log.skip(11, "log.register-no-mark")
             return None
+        if self.facts and all(one.withheld for one in self.facts):
+            log.skip(11, "log.register-withheld")
+            return None
         policy = basis.options.policy
         if self.named is None or not self.named.identified:
             with log.step(11) as note:
                 identified = [
                     (self._series(one.trial).mark(best.payload), best.posterior)
-                    for one, posterior in zip(self.marks, self.posteriors, strict=False)
-                    if (best := posterior.best_of(basis.keys[one.trial.number][0].fingerprint))
+                    for one, posterior, facts in zip(
+                        self.marks, self.posteriors, self.facts, strict=False
+                    )
+                    if not facts.withheld
+                    and (best := posterior.best_of(basis.keys[one.trial.number][0].fingerprint))
                     and best.posterior >= policy.single_weight
                 ]
                 asked = register.entries_of(
@@ -603,13 +645,7 @@ class _Conclusion:
             seed=strong.seed,
         )
         around = self._context()
-        separate = mark_facts(
-            self.marks,
-            self.posteriors,
-            found,
-            [key.fingerprint for key, _ in keys],
-            options.candidates,
-        )
+        separate = self.facts
         more = len(separate) > 1 and best.exact.at_least
         with prepared.log.step(12) as note:
             said = findings(
@@ -641,12 +677,14 @@ class _Conclusion:
             device=record_facts.device_facts(basis.model.device),
             tokens=token_evidence(found, [one.mark for one in self.marks if one.trial is not best]),
             steps=step_evidence(found),
-            bits=bit_evidence(
+            bits=()
+            if self.withheld
+            else bit_evidence(
                 best.paper.llr_nats, best.paper.readings, found.payload, found.profile
             ),
-            decoded=payload_facts(found),
+            decoded=_NO_PAYLOAD if self.withheld else payload_facts(found),
             decoder=options.decoder,
-            candidates=self.candidates,
+            candidates=() if self.withheld else self.candidates,
             evidence=outcome.evidence,
             power=self.power,
             verdict=outcome.verdict,
@@ -690,6 +728,7 @@ class _Conclusion:
         basis, text = prepared.basis, prepared.text
         options, model, profile = basis.options, basis.model, basis.profile
         readings = found.trial.paper.readings
+        stated = len(marks) < 2 and not self.withheld
         shown, use = prepared.openings[found.trial.reading], options.use
         return FindingContext(
             tokens=found.spans.shape[0],
@@ -707,8 +746,8 @@ class _Conclusion:
             readings=sum(variant.read for variant in prepared.variants),
             positions=readings.size,
             # With several marks each has bits of its own, told beside it.
-            erasures=int((readings == 0).sum()) if len(marks) < 2 else 0,
-            repaired=int(found.repaired.sum()) if len(marks) < 2 else 0,
+            erasures=int((readings == 0).sum()) if stated else 0,
+            repaired=int(found.repaired.sum()) if stated else 0,
             gaps=gaps_between(_passages(one.mark.extents, found.spans) for one in marks),
             copies=copies(found, marks, found.profile.context_window),
             created="" if use is None or use.created is None else use.created.isoformat(),

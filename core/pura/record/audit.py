@@ -178,16 +178,21 @@ class Audit:
 
         Empty without a finding, and where the mark carries no payload (a mark by others).
         """
-        if self.verdict != "mark" or not self.decoded.bits:
+        if self.verdict != "mark" or self.profile.foreign is not None:
             return ()
         level, decoded = identified_from(self.policy), self.decoded
         matches = () if self.register is None else self.register.matches
         entries = {match.mark: match for match in matches if match.mark is not None}
         if len(self.marks) < 2:  # the text as a whole is what its one mark was decoded from
-            payload = name_payload(
-                decoded.bits, decoded.fields, self.candidates, level, layout=self.profile.fields
-            )
             own = self.marks[0] if self.marks else None
+            payload = name_payload(
+                decoded.bits,
+                decoded.fields,
+                self.candidates,
+                level,
+                layout=self.profile.fields,
+                withheld="" if own is None else own.withheld,
+            )
             identity = self.identity(self.key.fingerprint, payload.best)
             return (
                 NamedMark(
@@ -210,7 +215,12 @@ class Audit:
             strongest = mark.bits == decoded.bits and mark.key == self.key.fingerprint
             candidates = mark.candidates or (self.candidates if strongest else ())
             payload = name_payload(
-                mark.bits, mark.fields, candidates, level, layout=self.profile.fields
+                mark.bits,
+                mark.fields,
+                candidates,
+                level,
+                layout=self.profile.fields,
+                withheld=mark.withheld,
             )
             identity = self.identity(mark.key, payload.best)
             named.append(

@@ -192,7 +192,7 @@ class PayloadFacts:
     """The most probable payload of the strongest mark; whether it may be named is another matter.
 
     Attributes:
-        bits: ``L_m`` characters 0 and 1.
+        bits: ``L_m`` characters 0 and 1; empty for a mark by others, and where it is withheld.
         posterior: float64 [L_m], posterior that each bit is as decoded.
         repaired: How many codeword positions were repaired.
         fields: What the layout makes of it; empty without a layout.
@@ -259,12 +259,29 @@ class PowerFacts:
 
 
 @dataclass(frozen=True, kw_only=True)
+class FitFacts:
+    """How well the passages of a mark fit a text that was written under it (evidence.md §7).
+
+    Attributes:
+        log10_ratio: log10 of how much better their steps fit in stretches, as those of a text that
+            was written and edited, than one by one, as those of a text that was put together.
+        log10_per_step: log10 of how much better they fit in stretches than without the mark, for
+            each step.
+        steps: Steps that carry bits in these passages.
+    """
+
+    log10_ratio: float
+    log10_per_step: float
+    steps: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class MarkFacts:
     """One mark of the text: a payload, and the passages that carry it.
 
     Attributes:
         key: Fingerprint of the key under which it was read.
-        bits: ``L_m`` characters 0 and 1, the most probable payload.
+        bits: ``L_m`` characters 0 and 1, the most probable payload; empty where it is withheld.
         fields: What the layout makes of them.
         passages: Where it stands; no passage belongs to two marks of one key.
         share: Share of the text's tokens inside these passages; up to 0.3.0 of its usable
@@ -275,6 +292,10 @@ class MarkFacts:
             records of earlier versions.
         log10_e: In records of earlier versions its share of the evidence of the whole text, which
             says nothing of this mark alone and is shown nowhere; else None.
+        fit: How well its passages fit a text that was written under it; None in records of earlier
+            versions, and where no step stands in its passages.
+        withheld: Why its payload is withheld and nobody is named
+            (:data:`~pura.record.naming.WITHHELD`); empty where it is not.
     """
 
     key: str
@@ -285,6 +306,8 @@ class MarkFacts:
     candidates: tuple[CandidateFacts, ...] = later(())
     own_log10_e: float | None = later(None)
     log10_e: float | None = later(None)
+    fit: FitFacts | None = later(None)
+    withheld: str = later("")
 
 
 @dataclass(frozen=True, kw_only=True)

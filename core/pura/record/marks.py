@@ -36,9 +36,11 @@ def bits_of(audit: Audit, number: int | None) -> tuple[BitEvidence, ...]:
 
     Returns:
         The record's own bits where there is one mark only, and for a mark of another key than the
-        one that the record's steps are of.
+        one that the record's steps are of. None of a mark whose payload is withheld.
     """
     marks = audit.named_marks
+    if number is not None and number < len(marks) and marks[number].payload.withheld:
+        return ()
     if audit.verdict != "mark":  # nothing to repair: no payload is stated
         return tuple(replace(bit, repaired=False) for bit in audit.bits)
     if number is None or len(marks) < 2 or marks[number].key != audit.key.fingerprint:

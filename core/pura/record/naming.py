@@ -29,6 +29,12 @@ IDENTIFIED: Final = 0.99
 """Posterior from which a payload is identified, where a record's policy does not say."""
 LEAST_IDENTIFIED: Final = 0.9
 """No policy asks for less."""
+UNFIT: Final = "unfit"
+"""The words fit the mark far less than a text that was written under it."""
+PIECES: Final = "pieces"
+"""The text is put together from pieces of several marked texts."""
+WITHHELD: Final = (UNFIT, PIECES)
+"""Why the payload of a mark may be withheld (:mod:`pura.verdict.attribution`)."""
 _HAIR: Final = 1e-12  # weights that add up to one leave their last digit in the sum
 
 
@@ -89,6 +95,8 @@ class NamedPayload:
             ``in_question`` is how many these are.
         weight: What those that are listed in question have together.
         fields: What each field says, in the order of the layout; empty without one.
+        withheld: Why nothing of the payload is stated, one of :data:`WITHHELD`; empty where
+            something may be. Nothing else is said of a payload that is withheld.
     """
 
     best: str
@@ -98,6 +106,20 @@ class NamedPayload:
     more: bool
     weight: float
     fields: tuple[NamedField, ...] = ()
+    withheld: str = later("")
+
+    @classmethod
+    def withhold(cls, why: str) -> NamedPayload:
+        """Return what may be said of a payload that is withheld: why, and nothing else."""
+        return cls(
+            best="",
+            posterior=None,
+            identified=False,
+            in_question=0,
+            more=False,
+            weight=0.0,
+            withheld=why,
+        )
 
     @property
     def bits(self) -> str | None:
@@ -113,7 +135,7 @@ class NamedPayload:
         """Return it as columns of a row: what is identified apart from what is most probable."""
         return {
             "payload": self.bits,
-            "payload_best": self.best,
+            "payload_best": self.best or None,
             "payload_posterior": self.posterior,
             "payloads_in_question": self.in_question,
             "fields_outside": list(self.outside),
@@ -280,6 +302,7 @@ def name_payload(
     level: float,
     *,
     layout: Sequence[Field] = (),
+    withheld: str = "",
 ) -> NamedPayload:
     """Decide what may be said of a payload.
 
@@ -290,7 +313,10 @@ def name_payload(
             is not listed, or stands under another key, counts against whatever is asked.
         level: Posterior from which a payload, or the value of a field, is identified.
         layout: The fields with their limits.
+        withheld: Why nothing of it may be stated, one of :data:`WITHHELD`; else empty.
     """
+    if withheld:
+        return NamedPayload.withhold(withheld)
     limited = {field.name: field for field in layout if field.limits}
     weights = {c.bits: c.posterior for c in candidates if not c.key}
     posterior = weights.get(best, 0.0) if candidates else None
@@ -541,7 +567,10 @@ def _last_sign(text: str, passage: Passage) -> int:
 
 
 def payload_lines(payload: NamedPayload, language: str) -> list[str]:
-    """Return the payload and its fields, a line each: as facts only what is identified."""
+    """Return the payload and its fields, a line each: as facts only what is identified.
+
+    Of a payload that is withheld the line says that nobody is named.
+    """
     return [
         payload_words(payload, payload.best, language),
         *(f"  {field_words(field, language)}" for field in payload.fields),
@@ -556,6 +585,8 @@ def payload_words(payload: NamedPayload, written: str, language: str) -> str:
         written: Its bits as they are to be printed.
         language: ``en`` or ``de``.
     """
+    if payload.withheld:
+        return _fill(f"payload.{payload.withheld}", language)
     if payload.identified:
         return _fill("payload.identified", language, bits=written)
     if payload.posterior is None:
@@ -571,7 +602,9 @@ def payload_words(payload: NamedPayload, written: str, language: str) -> str:
 
 
 def in_question_words(payload: NamedPayload, language: str) -> str:
-    """Return in a few words that a payload is not identified."""
+    """Return in a few words that a payload is not identified, or that it is withheld."""
+    if payload.withheld:
+        return _fill("payload.withheld", language)
     if not payload.in_question:
         return _fill("payload.open-unweighed", language)
     return _fill("payload.open", language, more=int(payload.more), n=payload.in_question)
@@ -607,12 +640,16 @@ def value_words(profile: Profile, value: FieldValue, language: str) -> str:
 def whom_words(profile: Profile, payload: NamedPayload, written: str, language: str) -> str:
     """Return for whom and when in one line: the fields that are identified, or the payload.
 
+    Where the payload is withheld, the line says why nobody is named.
+
     Args:
         profile: Its fields.
         payload: The payload.
         written: Its bits as they are to be printed.
         language: ``en`` or ``de``.
     """
+    if payload.withheld:
+        return payload_words(payload, written, language)
     parts = [
         f"{field.name} {value_words(profile, field.value, language)}"
         for field in payload.fields

@@ -7,7 +7,8 @@ The file has versions: older ones are read, newer ones refused in words. Version
 could leave out whatever had its default. Version 2 says its number, and spells every setting out.
 Version 3 may hold what stands before the text at the generator, version 4 that keys are those of a
 day, a week or a month, version 5 may be of a mark by others, version 6 may have limits of its
-fields; a profile without that is still written as an earlier version, which earlier programs read.
+fields, version 7 may say how payloads are used; a profile without that is still written as an
+earlier version, which earlier programs read.
 The number belongs to the file and not to the profile: all versions of one profile have the same
 fingerprint.
 
@@ -53,9 +54,15 @@ from pura.scheme.fields import Field, check_total, parse_fields, parse_layout
 from pura.scheme.foreign import FOREIGN, SETTINGS_FIELD, ForeignMark
 from pura.scheme.payload import TBCC_GENERATORS, TBCC_MIN_BITS, Payload, encode_spc, encode_tbcc
 
-VERSION: Final = 6
+VERSION: Final = 7
 VERSION_FIELD: Final = "version"
-_SINCE: Final = {"chat_template": 3, "system_prompt": 3, "key_epochs": 4, "foreign": 5}
+_SINCE: Final = {
+    "chat_template": 3,
+    "system_prompt": 3,
+    "key_epochs": 4,
+    "foreign": 5,
+    "payload_use": 7,
+}
 _LIMITS_SINCE: Final = 6
 NOTES: Final = ("version-1",)
 """What may have been done to a file, by key; window and command line say it in their words."""
@@ -79,9 +86,9 @@ def migrate(data: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
 
 def least_version(data: dict[str, Any]) -> int:
     """Return the version as which a profile's entries are written: the least that holds them."""
-    if any("limits" in field for field in data.get("fields", ())):
-        return _LIMITS_SINCE
-    return max((since for name, since in _SINCE.items() if name in data), default=2)
+    limited = any("limits" in field for field in data.get("fields", ()))
+    since = [since for name, since in _SINCE.items() if name in data]
+    return max(since + [_LIMITS_SINCE] * limited, default=2)
 
 
 SCHEME: Final = "pura1"
@@ -90,6 +97,9 @@ HISTORIES: Final = ("used", "all")
 KERNELS: Final = ("cosine", "box", "triangular", "epanechnikov", "biweight", "hard")
 PREFIXES: Final = ("none", "bos")
 KEY_EPOCHS: Final = ("day", "week", "month")
+ANSWER: Final = "answer"
+RECIPIENT: Final = "recipient"
+PAYLOAD_USES: Final = (ANSWER, RECIPIENT)
 MAX_EPOCHS: Final = 400  # that one text is read for
 _OF_FOREIGN: Final = (
     "scheme",
@@ -189,6 +199,9 @@ class Profile:
         key: Fingerprint of the key, or None.
         key_epochs: ``day``, ``week`` or ``month`` where texts are marked with a key of that time
             that is derived from the key (custody.md); None where the key itself marks.
+        payload_use: ``answer``: each text carries a number of its own, drawn at random and used
+            once, and the register says who got it; ``recipient``: the payload itself says who, so
+            that texts for one recipient can carry the same; None where nobody said.
         chat_template: What stands before the text at the generator, with the hole ``{prompt}`` for
             what is unknown, and ``{system}`` for the system prompt; None where nothing is known.
         system_prompt: What fills ``{system}``.
@@ -219,6 +232,7 @@ class Profile:
     model: _Fingerprint | None = None
     key: _Fingerprint | None = None
     key_epochs: Annotated[str, one_of(*KEY_EPOCHS)] | None = None
+    payload_use: Annotated[str, one_of(*PAYLOAD_USES)] | None = None
     chat_template: _Beginning | None = None
     system_prompt: _Beginning | None = None
     fields: Annotated[tuple[Field, ...], Form(read=_layout, schema={"type": "array"})] = ()
@@ -233,6 +247,8 @@ class Profile:
         if self.foreign is None:
             _check_code(self)
             _check_beginning(self)
+            if self.payload_use == ANSWER and self.fields:
+                raise _refusal("payload_use", phrase("profile.answer-fields"))
 
     @classmethod
     def new(
@@ -274,6 +290,7 @@ class Profile:
             blocks = default_blocks(bits)
         entries = [one.to_dict() if isinstance(one, Field) else dict(one) for one in fields]
         layout = parse_layout(entries, bits) if entries else ()
+        settings.setdefault("payload_use", RECIPIENT if layout else ANSWER)
         return cls(payload_bits=bits, code=code, blocks=blocks, fields=layout, **settings)
 
     @property

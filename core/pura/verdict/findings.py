@@ -18,6 +18,7 @@ from pura.record.evidence import (
 from pura.record.gaps import Gap, gap_sentence
 from pura.record.left_out import LeftOut, left_out_words
 from pura.record.naming import (
+    WITHHELD,
     NamedPayload,
     RegisterFacts,
     RegisterMatch,
@@ -169,6 +170,7 @@ def findings(
         out += _again(again)
         out += _marks(marks, more=more_marks)
         out += payload_several(payload)
+        out += _withheld(marks)
         if register is not None:
             of_one = len(marks) < 2
             out += _register(register, circumstances, payload) if of_one else _register_of(register)
@@ -345,6 +347,18 @@ def _prior(prior: PriorFacts | None) -> list[Sentence]:
 def _marks(marks: Sequence[MarkFacts], *, more: bool) -> list[Sentence]:
     """Count the marks; each is listed with what may be said of its payload."""
     return [marks_counted(len(marks), more=more)] if len(marks) > 1 else []
+
+
+def _withheld(marks: Sequence[MarkFacts]) -> list[Sentence]:
+    """Say why nobody is named, where payloads are withheld."""
+    out = []
+    for why in WITHHELD:
+        count = sum(mark.withheld == why for mark in marks)
+        if count:
+            out.append(
+                Sentence(key=f"payload.withheld-{why}", values={"k": count, "n": len(marks)})
+            )
+    return out
 
 
 def _register(

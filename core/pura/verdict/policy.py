@@ -76,6 +76,10 @@ class Policy:
             examined.
         single_weight: Posterior from which a payload, or what one of its fields says, is identified
             and may be named.
+        name_ratio: Somebody is named by a payload that is used more than once only where the mark
+            fits so much better (log10) in stretches, as in a text that was written under it, than
+            one by one, as in a text that was put together (evidence.md §7).
+        name_per_step: And only where it fits so much better (log10, for each step) than no mark.
         prior_none: Prior weight of "not in the register".
         register_prior: Part of the prior weight that the payloads of the register share, before
             the text is seen; 0 takes all payloads alike, 0.5 the issued ones for one half.
@@ -112,6 +116,8 @@ class Policy:
     odd_characters: Annotated[float, number(0.001, 1.0)] = 0.02
     left_out_share: Annotated[float, number(0.0, 1.0)] = 0.03
     single_weight: Annotated[float, number(LEAST_IDENTIFIED, 1.0)] = IDENTIFIED
+    name_ratio: Annotated[float, number(-10.0, 10.0)] = 0.0
+    name_per_step: Annotated[float, number(0.0, 1.0)] = 0.05
     prior_none: Annotated[float, number(0.001, 0.999)] = 0.1
     register_prior: Annotated[float, number(0.0, 0.9)] = 0.0
     outside_limits: Annotated[float, number(1e-6, 0.5)] = 0.01

@@ -394,9 +394,9 @@ class Profile:
 
     @cached_property
     def fingerprint(self) -> str:
-        """16 hex digits over everything that marks or reads; names, notes and limits do not."""
+        """16 hex digits over everything that marks or reads; names, notes, use and limits do not."""
         data = self.to_dict()
-        for name in ("name", "note", "key", "key_epochs", "model"):
+        for name in ("name", "note", "key", "key_epochs", "model", "payload_use"):
             data.pop(name, None)
         if self.limited:  # what a verifier expects of a payload changes no mark
             data["fields"] = [replace(field, limits=()).to_dict() for field in self.fields]

@@ -30,6 +30,7 @@ from pura.record.marks import bit_evidence
 from pura.record.naming import CandidateFacts, Passage, token_share
 from pura.scheme import FieldValue, Gate, Payload, Profile, unpack
 from pura.scheme.profile import SCHEME
+from pura.verdict.attribution import reason
 from pura.verdict.outcome import decide_outcome
 from pura.verdict.policy import Policy
 from pura.words.sentences import Sentence
@@ -99,6 +100,10 @@ def _bits(audit: Audit) -> Iterator[Phrase]:
         if payload.bits or audit.bits or payload.posterior.size or payload.repaired:
             yield phrase("differs.bits")
         return
+    if not payload.bits and any(mark.withheld for mark in audit.marks):
+        if audit.bits or payload.posterior.size or payload.repaired:
+            yield phrase("differs.bits")
+        return
     profile = audit.profile
     sums, readings = sum_llrs(steps.index, steps.arity, steps.llr_nats, profile.codeword_length)
     own = np.array([bit.llr_nats for bit in audit.bits])
@@ -118,7 +123,7 @@ def _bits(audit: Audit) -> Iterator[Phrase]:
 def _fields(audit: Audit) -> Iterator[Phrase]:
     named: list[tuple[str, tuple[FieldValue, ...]]] = [
         *((one.bits, one.fields) for one in audit.candidates),
-        *((mark.bits, mark.fields) for mark in audit.marks),
+        *((mark.bits, mark.fields) for mark in audit.marks if not mark.withheld),
         *((one.bits, one.fields) for mark in audit.marks for one in mark.candidates),
     ]
     payload = audit.decoded
@@ -180,15 +185,27 @@ def _marks(audit: Audit) -> Iterator[Phrase]:
         return
     keys = {key.fingerprint for key in audit.keys}
     fits = all(
-        mark.key in keys and len(mark.bits) == audit.profile.payload_bits and mark.passages
+        mark.key in keys
+        and len(mark.bits) == (0 if mark.withheld else audit.profile.payload_bits)
+        and mark.passages
         for mark in marks
     )
+    fits = fits and _withheld_by_rule(audit)
     if audit.decoder == "exact":
         fits = fits and any(mark.bits == payload.bits for mark in marks)
     fits = fits and any(mark.passages == audit.passages for mark in marks)
     fits = fits and not _overlapping(marks)
     if not fits or not all(_share_fits(audit, mark) for mark in marks):
         yield phrase("differs.marks")
+
+
+def _withheld_by_rule(audit: Audit) -> bool:
+    """Whether just those payloads are withheld that the record's own policy withholds."""
+    policy = Policy.from_dict(audit.policy)
+    return all(
+        mark.fit is None or mark.withheld == reason(mark, audit.marks, audit.profile, policy)
+        for mark in audit.marks
+    )
 
 
 def _within(audit: Audit, passage: Passage) -> bool:

@@ -35,13 +35,20 @@ def withhold(marks: Sequence[MarkFacts], profile: Profile, policy: Policy) -> tu
         The marks in the same order; of those that are withheld neither payload nor candidates.
     """
     return tuple(
-        _without_payload(one, why) if (why := _reason(one, marks, profile, policy)) else one
+        _without_payload(one, why) if (why := reason(one, marks, profile, policy)) else one
         for one in marks
     )
 
 
-def _reason(mark: MarkFacts, marks: Sequence[MarkFacts], profile: Profile, policy: Policy) -> str:
-    """Return why the payload of a mark is withheld, or nothing."""
+def reason(mark: MarkFacts, marks: Sequence[MarkFacts], profile: Profile, policy: Policy) -> str:
+    """Return why the payload of a mark names nobody, one of ``WITHHELD``; empty where it may.
+
+    Args:
+        mark: One of the marks.
+        marks: All marks of the text.
+        profile: As for :func:`withhold`.
+        policy: As for :func:`withhold`.
+    """
     if profile.foreign is not None:
         return ""
     others = [one for one in marks if one is not mark]

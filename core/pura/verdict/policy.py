@@ -117,7 +117,7 @@ class Policy:
     left_out_share: Annotated[float, number(0.0, 1.0)] = 0.03
     single_weight: Annotated[float, number(LEAST_IDENTIFIED, 1.0)] = IDENTIFIED
     name_ratio: Annotated[float, number(-10.0, 10.0)] = 0.0
-    name_per_step: Annotated[float, number(0.0, 1.0)] = 0.05
+    name_per_step: Annotated[float, number(0.0, 1.0)] = 0.04
     prior_none: Annotated[float, number(0.001, 0.999)] = 0.1
     register_prior: Annotated[float, number(0.0, 0.9)] = 0.0
     outside_limits: Annotated[float, number(1e-6, 0.5)] = 0.01

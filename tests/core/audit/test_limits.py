@@ -28,7 +28,7 @@ def read(small_audited, small_samples) -> Any:
     text = small_samples["marked-tbcc"]["texts"][0]["text"]
 
     def audit(*, options: Options | None = None, **more: Any) -> Audit:
-        return small_audited(text, profile=more, options=options)
+        return small_audited(text, profile={"payload_use": "recipient", **more}, options=options)
 
     return audit
 

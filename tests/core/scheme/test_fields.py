@@ -337,8 +337,8 @@ def test_what_is_no_limit_is_refused(limit):
 
 def test_limits_are_no_part_of_the_fingerprint_and_need_a_new_file():
     plain = {"name": "f", "bits": 36, "kind": "integer"}
-    without = Profile.new(vocab_size=9, fields=[plain])
-    limited = Profile.new(vocab_size=9, fields=[plain | {"limits": ["..9"]}])
+    without = Profile.new(vocab_size=9, fields=[plain], payload_use=None)
+    limited = without.with_(fields=parse_layout([plain | {"limits": ["..9"]}], 36))
     assert without.fingerprint == limited.fingerprint
     assert (without.limited, limited.limited) == (False, True)
     assert '"version": 2' in without.to_json()

@@ -50,6 +50,7 @@ BAD = {
     "model": ["g" * 16, 1],
     "key": ["0" * 17, []],
     "key_epochs": ["hour", 1, ""],
+    "payload_use": ["both", 1, ""],
     "chat_template": [1, "no hole", "{prompt}{prompt}", "{prompt} {system}", "{prompt}" * 50_000],
     "system_prompt": ["without a template", 1, "\ud800"],
     "fields": ["x", {}, None, LAYOUT[:1]],

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from html import unescape
 from typing import Any
 
+import numpy as np
 import pytest
 from tests.app.records import candidate, issued, laid_out
 from typer.testing import CliRunner
@@ -33,7 +34,7 @@ from pura.provenance.binding import binding_value, stated
 from pura.record import answers, json_io
 from pura.record.answers import Answer, Role
 from pura.record.audit import Audit
-from pura.record.evidence import MarkFacts
+from pura.record.evidence import MarkFacts, PayloadFacts
 from pura.record.finding import (
     AUDIT,
     BATCH,
@@ -134,6 +135,16 @@ def marks_of_two_keys(audit: Audit) -> Audit:
     return replace(audit, keys=(*audit.keys, OTHER_KEY, THIRD_KEY), marks=(first, second))
 
 
+def withheld(audit: Audit, *reasons: str) -> Audit:
+    """Return a record of marks whose payloads are withheld, each for a reason; empty: it is not."""
+    held = tuple(
+        replace(mark, bits="", fields=(), candidates=(), withheld=why) if why else mark
+        for mark, why in zip(marks(audit, *(0.999 for _ in reasons)), reasons, strict=True)
+    )
+    nothing = PayloadFacts(bits="", posterior=np.zeros(0), repaired=0)
+    return replace(audit, marks=held, decoded=nothing, candidates=(), bits=())
+
+
 LOOKS: dict[str, Callable[[Audit], Audit]] = {
     "plain": lambda a: a,
     "negative": lambda a: evidence(a, log10_e=-1.5, lr_capped=0.03, capped=False),
@@ -179,6 +190,9 @@ MARKED: dict[str, Callable[[Audit], Audit]] = {
     "others": lambda a: replace(
         a, decoded=replace(a.decoded, bits="", fields=()), candidates=(), passages=()
     ),
+    "withheld": lambda a: withheld(a, "unfit"),
+    "withheld-pieces": lambda a: withheld(a, "pieces"),
+    "two-withheld": lambda a: withheld(a, "unfit", ""),
     "entry": lambda a: issued(a, a.decoded.bits),
     "no-entry": lambda a: issued(a, ""),
     "entry-in-question": lambda a: issued(
@@ -264,6 +278,12 @@ def test_texts_say_of_every_finding_what_it_says(base, language):
                 )
                 assert not mark.payload.identified or by_fields or mark.payload.best in named, where
                 stated = (f"Payload: {mark.payload.best}", f"Nutzlast: {mark.payload.best}")
+                if mark.payload.withheld:
+                    assert (
+                        "nobody is named" in words.lower()
+                        or "niemand wird genannt" in words.lower()
+                    ), where
+                    continue
                 assert mark.payload.identified or not any(one in words for one in stated), where
                 for field in mark.payload.fields:
                     if output in ("command", "in short", "html"):

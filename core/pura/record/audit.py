@@ -178,7 +178,8 @@ class Audit:
 
         Empty without a finding, and where the mark carries no payload (a mark by others).
         """
-        if self.verdict != "mark" or self.profile.foreign is not None:
+        withheld = any(mark.withheld for mark in self.marks)
+        if self.verdict != "mark" or not (self.decoded.bits or withheld):
             return ()
         level, decoded = identified_from(self.policy), self.decoded
         matches = () if self.register is None else self.register.matches

@@ -14,7 +14,7 @@ import typer
 
 from pura.base.errors import InputError, KeyStoreError, PayloadError, ProfileError
 from pura.base.files import read_start
-from pura.base.json_text import read_json
+from pura.base.json_text import is_hex, read_json
 from pura.base.numerals import visible
 from pura.base.paths import user_paths
 from pura.cli.terminal import (
@@ -49,6 +49,8 @@ def stored_profiles() -> list[str]:
 def _installed_models() -> list[str]:
     return [model.name for model in environment().models.list()]
 
+
+_FINGERPRINT_DIGITS: Final = 16
 
 # Each option that several commands take, with the same words.
 Auditor = Annotated[
@@ -249,6 +251,34 @@ def find_key(at: Environment, names: list[str] | None, files: list[Path] | None)
     if len(found) != 1:
         raise KeyStoreError("command.one-key", code="key-one")
     return next(iter(found.values()))
+
+
+def key_of_mark(
+    at: Environment, name: str | None, files: list[Path] | None, profile: Profile
+) -> KeyRef:
+    """Return the key of a mark; what is kept about marks needs its fingerprint, not its secret.
+
+    Args:
+        at: Where keys are stored.
+        name: A stored name, or a fingerprint; None: the key that the profile names.
+        files: Files with a key.
+        profile: The profile that the mark is made with.
+
+    Raises:
+        PuraError: None is named and the profile names none, or it cannot be read.
+    """
+    from pura.keys import KeyRef
+
+    if files or name is None:
+        if not files and profile.key is not None:
+            return KeyRef(fingerprint=profile.key)
+        return find_key(at, None, files)
+    try:
+        return find_key(at, [name], None)
+    except KeyStoreError:
+        if not is_hex(name, _FINGERPRINT_DIGITS):
+            raise
+        return KeyRef(fingerprint=name)
 
 
 def _from_file(at: Environment, path: Path) -> KeyRef:

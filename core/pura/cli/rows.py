@@ -252,7 +252,15 @@ ROWS: Final[dict[str, tuple[str, Fields]]] = {
     ),
     "token": (
         "A token that a detector is asked with.",
-        {**_texts("id name role"), "per_day": int, **_texts("made expires revoked")},
+        {
+            **_texts("id name role"),
+            "per_day": int,
+            **_texts("made expires revoked"),
+            "grants": (
+                [{"profile": str, "bits": int, "first": int, "last": int, "key": str}],
+                "Of a publisher: which payloads of which profiles it may bind, under which key.",
+            ),
+        },
     ),
     "statement-check": (
         "What became of the checks of a detector's statement.",

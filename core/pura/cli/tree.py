@@ -190,6 +190,7 @@ EXAMPLES: Final = {
     "serve": "--profile house --key newsroom --listen 127.0.0.1:8080",
     "serve statement key": "",
     "serve statement verify": "answer.json --text letter.txt --trust detector.pem",
+    "serve token grant": "'City paper' --profile house --range customer=400..499",
     "serve token list": "",
     "serve token new": "'City paper' --role trusted",
     "serve token revoke": "'City paper'",

@@ -250,6 +250,15 @@ ROWS: Final[dict[str, tuple[str, Fields]]] = {
         "Watermarks compared with one model.",
         {"model": str, "cells": [dict[str, Any]], "unmarked": [dict[str, Any]]},
     ),
+    "setup": (
+        "Keys, profile and model that belong together.",
+        {
+            **_texts("name profile"),
+            "keys": [_texts("name fingerprint")],
+            "model": (str, "Name of the model; empty: the one that the profile names."),
+            "ready": (bool, "Whether an audit can begin: all parts are here and fit."),
+        },
+    ),
     "token": (
         "A token that a detector is asked with.",
         {

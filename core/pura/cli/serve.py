@@ -11,7 +11,6 @@ import typer
 
 from pura.base.errors import ServeError
 from pura.cli.options import (
-    PROFILE,
     CertificatePassphrase,
     DeviceOption,
     DtypeOption,
@@ -23,11 +22,13 @@ from pura.cli.options import (
     KeyName,
     ModelOption,
     PolicyOption,
+    ProfileOfSetup,
+    SetupOption,
     environment,
-    find_keys,
     key_of_mark,
     load_profile,
     session,
+    setup_parts,
     stored_keys,
     stored_profiles,
 )
@@ -143,7 +144,8 @@ app.add_typer(statements, name="statement")
 @app.callback(invoke_without_command=True)
 def run(
     context: typer.Context,
-    profile: Annotated[str, PROFILE] = "",
+    setup_name: SetupOption = None,
+    profile: ProfileOfSetup = None,
     key: KeyName = None,
     key_file: KeyFile = None,
     model: ModelOption = None,
@@ -228,8 +230,8 @@ def run(
         raise ServeError(
             "extra.missing", name=", ".join(missing), extra="pura-audit[serve]", code="usage"
         )
-    if not profile:
-        raise typer.BadParameter(say("serve.profile"), param_hint="--profile")
+    if not (setup_name or profile):
+        raise typer.BadParameter(say("setup.needed"), param_hint="--setup")
     from dataclasses import replace
 
     from pura.usecases.batch import ENGINES
@@ -266,13 +268,17 @@ def run(
     with session(device, dtype) as at:
         signs = _statement_key(at, statement_certificate, statement_passphrase)
         known = None if manifests is None else Manifests.read(manifests)
-        used = load_profile(at, profile, foreign=True)
-        setup = Setup(
-            profile=used,
-            keys=tuple(find_keys(at, key, key_file, used)),
+        parts = setup_parts(
+            at,
+            context,
+            setup=setup_name,
+            profile=profile,
+            key=key,
+            key_file=key_file,
             model=model,
-            policy=policy,
+            foreign=True,
         )
+        setup = Setup(profile=parts.profile, keys=parts.keys, model=parts.model, policy=policy)
         log = Log()
         with (
             logged(log),

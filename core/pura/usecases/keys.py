@@ -601,16 +601,19 @@ def take_bundle(
             name=shown.profile, profile=shown.profile, keys=(shown.key_fingerprint,)
         )
         setups = setup_folder(environment)
-        if setup.name in setups.names() and setups.get(setup.name) != setup:
+        here = setups.get(setup.name) if setup.name in setups.names() else setup
+        if here.keys and (here.profile, here.keys) != (setup.profile, setup.keys):
             raise ProfileError("setup.there", name=setup.name, code="setup-exists")
         _refuse_public(shown.key_fingerprint)
         _check_policy(environment, content, replace=replace_policy)
         names = environment.profiles.names()
-        here = shown.profile in names and environment.profiles.get(shown.profile) == content.profile
-        if not here:
+        if not (
+            shown.profile in names and environment.profiles.get(shown.profile) == content.profile
+        ):
             environment.profiles.save(shown.profile, content.profile)
         _take_key(environment, content.key, shown, words, place)
-    setups.save(setup)
+    if not here.keys or here == setup:  # one with a model of its own stays as it is
+        setups.save(setup, replace=True)
     for table in content.power:
         environment.power.put(table)
     if content.policy is not None:

@@ -210,7 +210,10 @@ def save_setup(
     setup = StoredSetup(name=clean_name(name), profile=profile, keys=keys, model=model)
     for fault in setup_faults(environment, setup):
         raise fault
-    setup_folder(environment).save(setup, replace=replace)
+    folder = setup_folder(environment)
+    # An upgrade made set-ups without a key where it could not tell which one: those are completed.
+    unfinished = setup.name in folder.names() and not folder.get(setup.name).keys
+    folder.save(setup, replace=replace or unfinished)
     return setup
 
 

@@ -154,3 +154,28 @@ def test_a_new_set_up_needs_parts_that_are_here(keys: dict[str, str]) -> None:
     missing = pura(*new, "--profile", "letters", "--key", "house", "--model", "gone")
     assert refusal(missing) == "model-missing"
     assert setup_folder(Environment(paths=user_paths())).names() == ("contoso", "house")
+
+
+def test_doctor_names_set_ups_that_cannot_be_used(
+    keys: dict[str, str], rows: Callable[[str], list[dict[str, Any]]]
+) -> None:
+    def grades() -> list[str]:
+        checks = rows(pura("doctor", "--json").stdout)
+        return [row["grade"] for row in checks if row["check"] == "setup"]
+
+    assert grades() == ["ok"]
+    assert pura("key", "delete", "contoso", "--yes").exit_code == 0
+    assert grades() == ["warning", "ok"]
+    (user_paths().setups / "house.json").write_text("{")
+    assert grades() == ["warning", "fault", "ok"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_batch_is_audited_with_a_set_up(
+    keys: dict[str, str], letter: Path, passphrase: Path, tmp_path: Path, name: str
+) -> None:
+    table = tmp_path / "found.jsonl"
+    done = pura("batch", "run", letter, "--setup", name, "-o", table, file=passphrase)
+    assert done.exit_code == 0, (done.output, done.exception)
+    [row] = [json.loads(line) for line in table.read_text(encoding="utf-8").splitlines()]
+    assert (row["verdict"] == "mark") is (name == "house")

@@ -8,7 +8,7 @@ import os
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -85,7 +85,7 @@ class SetupFolder:
                 raise ValueError("another schema")
         except (DecodeError, ValueError):
             raise ProfileError("setup.damaged", name=name, code="setup-damaged") from None
-        return setup
+        return replace(setup, name=name)  # a file that was renamed is called by its new name
 
     def save(self, setup: StoredSetup, *, replace: bool = False) -> str:
         """Store a set-up.

@@ -246,3 +246,9 @@ def test_a_file_of_a_set_up_is_as_documented(two: Environment) -> None:
     assert SetupFolder(two.paths.setups).get("house") == StoredSetup(
         name="house", profile="house", keys=tuple(data["keys"]), model=data["model"]
     )
+
+
+def test_a_renamed_file_is_called_by_its_new_name(two: Environment) -> None:
+    (two.paths.setups / "house.json").rename(two.paths.setups / "home.json")
+    assert setup_folder(two).get("home").name == "home"
+    assert stored_setup(two, "home").profile == two.profiles.get("house")

@@ -74,7 +74,7 @@ KINDS_OF_REFUSAL = {
 # What says by itself what to do; every other error has a way out.
 NO_WAY_OUT = {
     *("batch.damaged", "batch.not-text", "command.prompt-twice", "report.holds-none"),
-    *("serving.file", "vector.damaged", "vector.value"),
+    *("vector.damaged", "vector.value"),
 }
 # “Clean” a text of control characters, and texts that can no longer be “verified”: no findings.
 HARMLESS = {

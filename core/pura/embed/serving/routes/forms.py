@@ -7,7 +7,15 @@ from typing import Any, Final
 
 from pura.base.catalogue import phrase
 from pura.base.decoder import DecodeError, Form, Read, form_of, number, one_of, whole
-from pura.embed.serving.requests import Reason, RequestField, carried, only, ruled
+from pura.embed.serving.requests import (
+    AnswerForm,
+    Reason,
+    RequestField,
+    Route,
+    carried,
+    only,
+    ruled,
+)
 
 # Bounds that no honest request comes near; the body as a whole is bounded by the gateway.
 _MOST_TOKENS: Final = 1 << 24
@@ -204,6 +212,7 @@ SHARED: Final[Mapping[str, RequestField]] = {
     "presence_penalty": only(0, reason=Reason.DRAWS),
     "logit_bias": only({}, reason=Reason.DRAWS),
     "n": only(1, reason=Reason.SEVERAL),
+    "response_format": only({"type": "text"}, reason=Reason.DRAWS),
 }
 """Fields of both kinds of request, in every engine."""
 
@@ -221,7 +230,6 @@ CHAT: Final[Mapping[str, RequestField]] = {
     "messages": carried(MESSAGES),
     "logprobs": only(False, reason=Reason.EXTRA),
     "top_logprobs": only(0, reason=Reason.EXTRA),
-    "response_format": only({"type": "text"}, reason=Reason.DRAWS),
 }
 """Fields of a request to answer a conversation."""
 
@@ -232,6 +240,72 @@ TOOLS: Final[Mapping[str, RequestField]] = {
     "parallel_tool_calls": carried(BOOLEAN),
 }
 """Fields by which a model is offered functions."""
+
+ENGINE_EXTENSIONS: Final[Mapping[str, RequestField]] = {
+    "repetition_penalty": only(1, reason=Reason.DRAWS),
+    "ignore_eos": carried(BOOLEAN),
+    "min_tokens": carried(TOKENS),
+    "cache_salt": carried(NAME),
+    "skip_special_tokens": only(True, reason=Reason.EXTRA),
+    "stop_token_ids": only([], reason=Reason.UNSUPPORTED),
+    "return_token_ids": only(False, reason=Reason.EXTRA),
+}
+"""Fields that vLLM and SGLang both add to OpenAI's interface."""
+
+REASONING: Final[Mapping[str, RequestField]] = {
+    "max_completion_tokens": carried(TOKENS),
+    "chat_template_kwargs": carried(TEMPLATE_SETTINGS),
+    "reasoning_effort": carried(one_of("none", "minimal", "low", "medium", "high", "xhigh", "max")),
+}
+"""Fields by which a conversation says how long and how a model thinks before it answers."""
+
+TOOLS_AND_REASONING: Final[Mapping[str, RequestField]] = {**TOOLS, **REASONING}
+"""Fields of a conversation in the engines that know both."""
+
+NEUTRAL_SAMPLING: Final[Mapping[str, float]] = {
+    "n": 1,
+    "temperature": 1.0,
+    "top_p": 1.0,
+    "min_p": 0.0,
+    "repetition_penalty": 1.0,
+    "frequency_penalty": 0.0,
+    "presence_penalty": 0.0,
+}
+"""Settings that override a server's own defaults, which may come from the model's folder."""
+
+
+def completion_route(fields: Mapping[str, RequestField], refused: Mapping[str, Reason]) -> Route:
+    """Return the route that completes a text.
+
+    Args:
+        fields: The engine's fields beside :data:`PLAIN`.
+        refused: The fields that no client may use, with the reason.
+    """
+    return Route(
+        method="POST",
+        path="/v1/completions",
+        fields={**PLAIN, **fields},
+        refused=refused,
+        needed=("prompt",),
+        answer=AnswerForm.COMPLETION,
+    )
+
+
+def chat_route(fields: Mapping[str, RequestField], refused: Mapping[str, Reason]) -> Route:
+    """Return the route that answers a conversation.
+
+    Args:
+        fields: The engine's fields beside :data:`CHAT`.
+        refused: The fields that no client may use, with the reason.
+    """
+    return Route(
+        method="POST",
+        path="/v1/chat/completions",
+        fields={**CHAT, **fields},
+        refused=refused,
+        needed=("messages",),
+        answer=AnswerForm.CHAT,
+    )
 
 
 def reasons(**names: str) -> dict[str, Reason]:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from pura.base.decoder import one_of
-from pura.embed.serving.requests import AnswerForm, Reason, Route, carried, only
+from pura.embed.serving.requests import Reason, carried, only
 from pura.embed.serving.routes.forms import (
     BOOLEAN,
-    CHAT,
-    PLAIN,
-    TEMPLATE_SETTINGS,
     TOKENS,
-    TOOLS,
+    TOOLS_AND_REASONING,
+    chat_route,
+    completion_route,
     reasons,
 )
 
@@ -34,30 +32,16 @@ _REFUSED: Final = reasons(
         hooks prompt_id prompt_variables model_info deployment_id specific_deployment""",
 )
 
-_COMPLETION: Final = Route(
-    method="POST",
-    path="/v1/completions",
-    fields={**PLAIN, **_BOTH, "response_format": only({"type": "text"}, reason=Reason.DRAWS)},
+_COMPLETION: Final = completion_route(
+    fields=_BOTH,
     refused=_REFUSED,
-    needed=("prompt",),
-    answer=AnswerForm.COMPLETION,
 )
-_CONVERSATION: Final = Route(
-    method="POST",
-    path="/v1/chat/completions",
+_CONVERSATION: Final = chat_route(
     fields={
-        **CHAT,
         **_BOTH,
-        **TOOLS,
-        "max_completion_tokens": carried(TOKENS),
-        "chat_template_kwargs": carried(TEMPLATE_SETTINGS),
-        "reasoning_effort": carried(
-            one_of("none", "minimal", "low", "medium", "high", "xhigh", "max")
-        ),
+        **TOOLS_AND_REASONING,
     },
     refused=_REFUSED,
-    needed=("messages",),
-    answer=AnswerForm.CHAT,
 )
 
 ROUTES: Final = {

@@ -17,15 +17,15 @@ from pura.embed.serving.requests import (
 from pura.embed.serving.routes.forms import (
     ANY_NUMBER,
     BOOLEAN,
-    CHAT,
     MESSAGES,
     NAME,
-    PLAIN,
     SEED,
     STOP,
     TEMPLATE_SETTINGS,
     TEXT,
     TOKENS,
+    chat_route,
+    completion_route,
     either,
     fields_of,
     reasons,
@@ -48,7 +48,6 @@ _REFUSED: Final = reasons(
 _BOTH: Final = {
     "repeat_penalty": only(1, reason=Reason.DRAWS),
     "ignore_eos": carried(BOOLEAN),
-    "response_format": only({"type": "text"}, reason=Reason.DRAWS),
 }
 
 
@@ -94,19 +93,12 @@ ROUTES: Final = EngineRoutes(
             path="/api/show",
             fields={"model": carried(NAME), "name": carried(NAME), "verbose": ruled(BOOLEAN)},
         ),
-        Route(
-            method="POST",
-            path="/v1/completions",
-            fields={**PLAIN, **_BOTH, "best_of": only(1, reason=Reason.SEVERAL)},
+        completion_route(
+            fields={**_BOTH, "best_of": only(1, reason=Reason.SEVERAL)},
             refused=_REFUSED,
-            needed=("prompt",),
-            answer=AnswerForm.COMPLETION,
         ),
-        Route(
-            method="POST",
-            path="/v1/chat/completions",
+        chat_route(
             fields={
-                **CHAT,
                 **_BOTH,
                 "max_completion_tokens": carried(TOKENS),
                 "chat_template_kwargs": carried(TEMPLATE_SETTINGS),
@@ -114,8 +106,6 @@ ROUTES: Final = EngineRoutes(
                 "tool_choice": only("none", "auto", reason=Reason.UNSUPPORTED),
             },
             refused=_REFUSED,
-            needed=("messages",),
-            answer=AnswerForm.CHAT,
         ),
         Route(
             method="POST",

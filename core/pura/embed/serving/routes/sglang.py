@@ -5,23 +5,14 @@ from __future__ import annotations
 import json
 from typing import Final
 
-from pura.base.decoder import one_of
-from pura.embed.serving.requests import (
-    AnswerForm,
-    EngineRoutes,
-    Reason,
-    Route,
-    carried,
-    only,
-)
+from pura.embed.serving.requests import EngineRoutes, Reason, Route, carried, only
 from pura.embed.serving.routes.forms import (
     BOOLEAN,
-    CHAT,
-    NAME,
-    PLAIN,
-    TEMPLATE_SETTINGS,
-    TOKENS,
-    TOOLS,
+    ENGINE_EXTENSIONS,
+    NEUTRAL_SAMPLING,
+    TOOLS_AND_REASONING,
+    chat_route,
+    completion_route,
     reasons,
 )
 from pura.embed.serving.tickets import TICKET
@@ -32,14 +23,8 @@ _ADAPTER: Final = b"cpura.embed.serving.sglang\nPuraLogitProcessor\n."
 PROCESSOR: Final = json.dumps({"callable": _ADAPTER.hex()})
 
 _BOTH: Final = {
-    "repetition_penalty": only(1, reason=Reason.DRAWS),
-    "ignore_eos": carried(BOOLEAN),
-    "min_tokens": carried(TOKENS),
-    "cache_salt": carried(NAME),
-    "skip_special_tokens": only(True, reason=Reason.EXTRA),
+    **ENGINE_EXTENSIONS,
     "no_stop_trim": only(False, reason=Reason.EXTRA),
-    "stop_token_ids": only([], reason=Reason.UNSUPPORTED),
-    "return_token_ids": only(False, reason=Reason.EXTRA),
     "return_hidden_states": only(False, reason=Reason.EXTRA),
     "return_routed_experts": only(False, reason=Reason.EXTRA),
     "return_cached_tokens_details": only(False, reason=Reason.EXTRA),
@@ -59,31 +44,17 @@ ROUTES: Final = EngineRoutes(
     name="sglang",
     routes=(
         *(Route(method="GET", path=path) for path in _NO_BODY),
-        Route(
-            method="POST",
-            path="/v1/completions",
+        completion_route(
             fields={
-                **PLAIN,
                 **_BOTH,
                 "best_of": only(1, reason=Reason.SEVERAL),
-                "response_format": only({"type": "text"}, reason=Reason.DRAWS),
             },
             refused=_REFUSED | reasons(draws="json_schema"),
-            needed=("prompt",),
-            answer=AnswerForm.COMPLETION,
         ),
-        Route(
-            method="POST",
-            path="/v1/chat/completions",
+        chat_route(
             fields={
-                **CHAT,
                 **_BOTH,
-                **TOOLS,
-                "max_completion_tokens": carried(TOKENS),
-                "chat_template_kwargs": carried(TEMPLATE_SETTINGS),
-                "reasoning_effort": carried(
-                    one_of("none", "minimal", "low", "medium", "high", "xhigh", "max")
-                ),
+                **TOOLS_AND_REASONING,
                 "separate_reasoning": carried(BOOLEAN),
                 "stream_reasoning": carried(BOOLEAN),
                 "continue_final_message": only(False, reason=Reason.WORDS),
@@ -97,19 +68,11 @@ ROUTES: Final = EngineRoutes(
                 unsupported="""thinking max_dynamic_patch min_dynamic_patch use_audio_in_video
                     video_config""",
             ),
-            needed=("messages",),
-            answer=AnswerForm.CHAT,
         ),
     ),
     fixed={
-        "n": 1,
-        "temperature": 1.0,
-        "top_p": 1.0,
+        **NEUTRAL_SAMPLING,
         "top_k": -1,
-        "min_p": 0.0,
-        "repetition_penalty": 1.0,
-        "frequency_penalty": 0.0,
-        "presence_penalty": 0.0,
         "return_token_ids": True,
         "custom_logit_processor": PROCESSOR,
     },

@@ -28,7 +28,7 @@ def child(name: str, options: list[str]) -> None:
 
     os.environ["PURA_HOME"] = str(ROOT / "build" / "fuzz" / "home")
     sys.path.insert(0, str(HERE))
-    parts = ["pura", "striprtf", "email", "zipfile", "json", "csv", "pyhanko", "asn1crypto", "gguf"]
+    parts = ["pura", "olefile", "email", "zipfile", "json", "csv", "pyhanko", "asn1crypto", "gguf"]
     with atheris.instrument_imports(include=parts):
         import targets
 

@@ -20,19 +20,21 @@ from dataclasses import asdict
 from typing import Any, Final, NoReturn, TypeAlias
 
 from pura.base import linux
-from pura.base.errors import InputError
+from pura.base.catalogue import Phrase
 from pura.documents import sandbox
 from pura.documents.charsets import confine_codecs
 from pura.documents.formats import (
+    CONTAINERS,
     FORMATS,
     LENGTHS,
+    Container,
     Format,
     FormatReader,
     ReadOptions,
     check,
-    damaged,
+    load_all,
     memory,
-    over,
+    refusal,
 )
 from pura.provenance.reading import Asset, load
 
@@ -60,12 +62,23 @@ def main() -> None:
 
 
 def _document(request: dict[str, Any]) -> Callable[[bytes], dict[str, Any]]:
-    form = FORMATS[request["format"]]
-    reader = form.load()
-    for name in form.preload:
-        importlib.import_module(name)
     options = ReadOptions(**request["options"])
-    return lambda data: _answer(reader, data, options, form)
+    name = request["format"]
+    if name not in CONTAINERS:
+        form = FORMATS[name]
+        reader = _loaded(form)
+        return lambda data: _answer(reader, data, options, form)
+    container = CONTAINERS[name]
+    tells = container.load()
+    readers = {name: _loaded(FORMATS[name]) for name in container.holds}
+    return lambda data: _answer_of_container(container, tells, readers, data, options)
+
+
+def _loaded(form: Format) -> FormatReader:
+    """Import a reader; all of them where its files may hold documents of other formats."""
+    if form.embeds:
+        load_all()
+    return form.load()
 
 
 def _manifests(request: dict[str, Any]) -> Callable[[bytes], dict[str, Any]]:
@@ -81,33 +94,40 @@ def _manifests(request: dict[str, Any]) -> Callable[[bytes], dict[str, Any]]:
     return work
 
 
+def _answer_of_container(
+    container: Container,
+    tells: Callable[[bytes], str],
+    readers: dict[str, FormatReader],
+    data: bytes,
+    options: ReadOptions,
+) -> dict[str, Any]:
+    told, _ = _contained(lambda: ({"format": tells(data)}, b""), container.label)
+    if "error" in told:
+        return told
+    name = told["format"]
+    return _answer(readers[name], data, options, FORMATS[name])
+
+
 def _answer(
     reader: FormatReader, data: bytes, options: ReadOptions, form: Format
 ) -> dict[str, Any]:
     def work() -> Answer:
         extracts = reader(data, options)
         check(extracts)
-        return {"extracts": [asdict(extract) for extract in extracts]}, b""
+        answer = {"format": form.name, "extracts": [asdict(extract) for extract in extracts]}
+        return answer, b""
 
-    return _contained(work, form)[0]
+    return _contained(work, form.label)[0]
 
 
-def _contained(work: Callable[[], Answer], form: Format) -> Answer:
+def _contained(work: Callable[[], Answer], label: Phrase) -> Answer:
     """Return what a parser answers, or the refusal that its fault means."""
     try:
         return work()
-    except InputError as error:
-        refusal = error
-    except RecursionError:
-        refusal = over("limit.deep")
-    except PermissionError:
-        # Of the audit hook, or of the kernel: no honest file makes a reader reach outside.
-        refusal = InputError("reader.forbidden", label=form.label, code="reader-forbidden")
     except MemoryError:
         raise
-    except Exception:  # whatever a parser raises; what kind helps nobody who has the file
-        refusal = damaged(form.label)
-    return {"error": refusal.packed()}, b""
+    except Exception as error:
+        return {"error": refusal(error, label).packed()}, b""
 
 
 def _answer_questions(size: int) -> NoReturn:
@@ -117,9 +137,10 @@ def _answer_questions(size: int) -> NoReturn:
     confine_codecs()
     sandbox.close()
     answer = pages.asked(source.read(size))
+    label = FORMATS["pdf"].label
     while question := source.readline(_MAX_HEAD):
         try:
-            told, found = _contained(lambda: answer(json.loads(question)), FORMATS["pdf"])
+            told, found = _contained(lambda: answer(json.loads(question)), label)
         except MemoryError:
             told, found = {"error": memory().packed()}, b""
         head = json.dumps(told).encode("ascii")

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from pura.base.catalogue import phrase, quoted
 from pura.base.errors import InputError
@@ -15,7 +15,7 @@ from pura.documents.encodings import DecodedText
 from pura.record.left_out import LeftOut, LeftOutKind, letter_count, word_count
 from pura.record.provenance import ManifestFacts
 from pura.record.transforms import Transform
-from pura.words.sentences import Sentence
+from pura.words.sentences import Sentence, sentence
 
 MAIN: Final = "main"
 ATTACHMENT: Final = "attachment"
@@ -75,6 +75,15 @@ class Extract:
         more["notes"] = (*decoded.notes, *more.get("notes", ()))
         encoding, source = decoded.encoding, decoded.source
         return cls(text=text, part=part, encoding=encoding, encoding_source=source, **more)
+
+    def cut_off(self) -> Self:
+        """Return the same text as one of a file whose end is missing."""
+        missing = LeftOut(kind=LeftOutKind.MISSING_END, words=None)
+        return replace(
+            self,
+            notes=(*self.notes, sentence("reading.truncated")),
+            left_out=(*self.left_out, missing),
+        )
 
     @property
     def repeats(self) -> bool:
@@ -256,12 +265,13 @@ class Extraction:
             parts = [part for parts in self._grouped.values() for part in parts]
         own = [document for document in selection if group in ("", document.group)]
         taken = {id(document) for document in own}
+        named = {document.part for document in own if document.part}
         examined = sum(document.words for document in own if not document.repeats)
         # A chosen alternative stands for as many words of main text that was not chosen.
         repeated = sum(document.words for document in own if document.repeats)
         entries: list[LeftOut] = []
         for part in parts:
-            entries += part.left_out
+            entries += [entry for entry in part.left_out if entry.part not in named]
             if isinstance(part, UnreadPart):
                 entries.append(part.entry)
             elif id(part) not in taken and not part.repeats:

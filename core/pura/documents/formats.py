@@ -9,10 +9,11 @@ import importlib
 import re
 import struct
 import sys
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from pura.base.catalogue import Phrase, Value, phrase
 from pura.base.errors import InputError
@@ -43,6 +44,7 @@ class Format:
             sandboxed child, opens nothing and starts nothing.
         textual: Its bytes are text in some encoding, which the user may choose.
         preload: What the reader imports late, loaded before the child loses the right to open.
+        embeds: It may hold documents of other formats, so that all readers are loaded.
     """
 
     name: str
@@ -50,6 +52,7 @@ class Format:
     reader: str = ""
     textual: bool = False
     preload: tuple[str, ...] = ()
+    embeds: bool = False
 
     @property
     def label(self) -> Phrase:
@@ -57,11 +60,29 @@ class Format:
         return phrase(f"format.of-{self.name}")
 
     def load(self) -> FormatReader:
-        """Import the reader."""
-        module, _, function = self.reader.partition(".")
-        found = importlib.import_module(f"pura.documents.readers.{module}")
-        reader: FormatReader = getattr(found, function)
+        """Import the reader, and what it imports late."""
+        with warnings.catch_warnings():
+            # Python's own mail parser imports ``uu`` late, which Python itself has deprecated.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            for name in self.preload:
+                importlib.import_module(name)
+        reader: FormatReader = _imported(self.reader)
         return reader
+
+
+def load_all() -> None:
+    """Import every reader, for a file that may hold documents of any format."""
+    for form in FORMATS.values():
+        if form.reader:
+            form.load()
+    for container in CONTAINERS.values():
+        container.load()
+
+
+def _imported(name: str) -> Any:
+    """Import a function of a module in ``readers/``."""
+    module, _, function = name.partition(".")
+    return getattr(importlib.import_module(f"pura.documents.readers.{module}"), function)
 
 
 _MAIL_LATE: Final = (
@@ -86,18 +107,23 @@ FORMATS: Final = {
     for f in (
         Format("text", _TEXT, textual=True),
         Format("csv", (".csv", ".tsv"), "rows.read_csv", True),
-        Format("pdf", (".pdf",), "pdf.read_pdf"),
-        Format("docx", (".docx", ".docm"), "office.read_docx"),
-        Format("odt", (".odt",), "office.read_odt"),
+        Format("pdf", (".pdf",), "pdf.read_pdf", embeds=True),
+        Format("docx", (".docx", ".docm", ".dotx", ".dotm"), "word.read_docx", embeds=True),
+        Format("odt", (".odt", ".ott", ".fodt"), "opendocument.read_odt", embeds=True),
         Format(
             "epub",
             (".epub",),
-            "office.read_epub",
+            "epub.read_epub",
             preload=("charset_normalizer",),
         ),
-        Format("xlsx", (".xlsx", ".xlsm"), "office.read_xlsx"),
-        Format("pptx", (".pptx", ".pptm"), "office.read_pptx"),
-        Format("rtf", (".rtf",), "office.read_rtf"),
+        Format("xlsx", (".xlsx", ".xlsm", ".xltx", ".xltm"), "workbook.read_xlsx", embeds=True),
+        Format(
+            "pptx",
+            (".pptx", ".pptm", ".ppsx", ".ppsm", ".potx"),
+            "presentation.read_pptx",
+            embeds=True,
+        ),
+        Format("rtf", (".rtf",), "rtf.read_rtf", embeds=True),
         Format("json", (".json",), "rows.read_json", True),
         Format("jsonl", (".jsonl", ".ndjson"), "rows.read_jsonl", True),
         Format(
@@ -107,17 +133,72 @@ FORMATS: Final = {
             True,
             ("charset_normalizer",),
         ),
-        Format("eml", (".eml",), "mail.read_mail", True, _MAIL_LATE),
-        Format("mbox", (".mbox",), "mail.read_mbox", True, _MAIL_LATE),
+        Format("eml", (".eml",), "mail.read_mail", True, _MAIL_LATE, embeds=True),
+        Format("mbox", (".mbox",), "mail.read_mbox", True, _MAIL_LATE, embeds=True),
     )
 }
 
+
+@dataclass(frozen=True)
+class Container:
+    """What holds a document of one of several formats, which only a parser can tell.
+
+    Attributes:
+        name: Stable name.
+        magic: What it begins with; none where :func:`tell` knows it by its first element.
+        teller: Module and function in ``readers/``. The function returns the name of the format of
+            the document inside; it runs in the sandboxed child.
+        holds: Names of the formats that it may return.
+    """
+
+    name: str
+    magic: tuple[bytes, ...]
+    teller: str
+    holds: tuple[str, ...]
+
+    @property
+    def label(self) -> Phrase:
+        """Return what it is, for people."""
+        return phrase(f"format.of-{self.name}")
+
+    def load(self) -> Callable[[bytes], str]:
+        """Import what tells the format."""
+        teller: Callable[[bytes], str] = _imported(self.teller)
+        return teller
+
+
+CONTAINERS: Final = {
+    container.name: container
+    for container in (
+        Container(
+            "package",
+            (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08"),
+            "packages.format_of_file",
+            ("docx", "odt", "epub", "xlsx", "pptx"),
+        ),
+        Container(
+            "compound", (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",), "compound.format_of_file", ()
+        ),
+    )
+}
+_ROOT_OF_FLAT: Final = re.compile(
+    rb"(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)?\s*(?:<\?[^>]*>\s*|<!--[^>]*-->\s*)*"
+    rb"<(?:[\w.-]+:)?(?:package|document|wordDocument|Workbook)[\s>]"
+)
+_NAMESPACES_OF_FLAT: Final = (
+    b"http://schemas.microsoft.com/office/2006/xmlPackage",
+    b"http://schemas.microsoft.com/office/word/2003/wordml",
+    b"urn:oasis:names:tc:opendocument:xmlns:office:1.0",
+    b"urn:schemas-microsoft-com:office:spreadsheet",
+)
+_HEAD_OF_XML: Final = 16384
+"""Bytes in which the first element of an XML file ends; OpenDocument's lists forty namespaces."""
+_PDF_LINE: Final = re.compile(rb"^%PDF-\d", re.MULTILINE)
 # What a file begins with, and what to call it when there is no reader for it.
 _STRANGERS: Final = (
     (b"\x89PNG", phrase("kind.picture", name="PNG")),
     (b"\xff\xd8\xff", phrase("kind.picture", name="JPEG")),
     (b"GIF8", phrase("kind.picture", name="GIF")),
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", phrase("kind.office")),
     (b"\x7fELF", phrase("kind.program")),
     (b"MZ\x90", phrase("kind.program")),
     (b"\x1f\x8b", phrase("kind.packed", name="gzip")),
@@ -149,12 +230,15 @@ def textual(ending: str) -> bool:
     return all(f.textual for f in FORMATS.values() if ending in f.endings)
 
 
-def tell(data: bytes, name: str) -> Format:
-    """Tell the format of a file.
+def tell(data: bytes, name: str) -> Format | Container:
+    """Tell the format of a file, as far as that takes no parser.
 
     Where the first bytes leave no doubt they win over the name: a PDF called ``x.txt`` is a PDF.
     Formats that are themselves readable text (CSV, JSON, e-mail …) go by the name, and by the
-    content only where the name says nothing.
+    content only where the name says nothing. What a container holds is told in the child.
+
+    Returns:
+        A row of :data:`FORMATS` or of :data:`CONTAINERS`.
 
     Raises:
         InputError: A known kind of file without a reader.
@@ -163,43 +247,40 @@ def tell(data: bytes, name: str) -> Format:
     if by_content is not None:
         return by_content
     ending = PurePath(name).suffix.lower()
-    for found in FORMATS.values():
-        if ending in found.endings:
+    for form in FORMATS.values():
+        if ending in form.endings:
             # Named like a packed or printed document, but its content is not one.
-            return found if found.textual else _textual(data)
+            return form if form.textual else _textual(data)
     return _textual(data)
 
 
-def _by_magic(data: bytes) -> Format | None:
-    if b"%PDF-" in data[:1024]:
+def _by_magic(data: bytes) -> Format | Container | None:
+    if _is_pdf(data):
         return FORMATS["pdf"]
-    if data.startswith(b"{\\rtf"):
+    if data.lstrip()[:5].startswith(b"{\\rtf"):
         return FORMATS["rtf"]
-    if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-        return _packed(data)
+    for container in CONTAINERS.values():
+        if data.startswith(container.magic):
+            return container
+    if _is_flat_package(data):
+        return CONTAINERS["package"]
     for magic, what in _STRANGERS:
         if data.startswith(magic):
-            raise _unknown(what)
+            raise no_reader(what)
     return None
 
 
-def _packed(data: bytes) -> Format:
-    # The archive is opened in the child only; names stand in it as plain bytes.
-    if b"mimetypeapplication/vnd.oasis.opendocument.text" in data[:200]:
-        return FORMATS["odt"]
-    if b"mimetypeapplication/epub+zip" in data[:200]:
-        return FORMATS["epub"]
-    for inside, name in (
-        (b"word/document", "docx"),
-        (b"xl/workbook", "xlsx"),
-        (b"ppt/presentation", "pptx"),
-    ):
-        if inside in data:
-            return FORMATS[name]
-    for inside, what in ((b"content.xml", phrase("kind.opendocument")),):
-        if inside in data:
-            raise _unknown(what)
-    raise _unknown(phrase("kind.packed", name="zip"))
+def _is_flat_package(data: bytes) -> bool:
+    """Whether a file is a document of an office program in one XML file."""
+    head = data[:_HEAD_OF_XML].replace(b"\x00", b"")  # UTF-16 is seen through
+    return bool(_ROOT_OF_FLAT.match(head)) and any(name in head for name in _NAMESPACES_OF_FLAT)
+
+
+def _is_pdf(data: bytes) -> bool:
+    """Whether a file is a PDF; its first line may stand behind what a mailer put before it."""
+    if data.startswith(b"%PDF-"):
+        return True
+    return bool(_PDF_LINE.search(data[:1024])) and b"endobj" in data
 
 
 def _textual(data: bytes) -> Format:
@@ -214,7 +295,8 @@ def _textual(data: bytes) -> Format:
     return FORMATS["text"]
 
 
-def _unknown(what: Phrase) -> InputError:
+def no_reader(what: Phrase) -> InputError:
+    """Return the refusal of a kind of file that nothing here reads."""
     return InputError("input.no-reader", what=what, code="input-format")
 
 
@@ -287,6 +369,10 @@ MAX_PAGES: Final = 5000
 """Pages of a PDF."""
 MAX_JSON_DEPTH: Final = 100
 """Levels of nesting of JSON."""
+MAX_EMBEDDED_DEPTH: Final = 4
+"""Levels of documents inside documents; a letter with a workbook that holds a chart has two."""
+MAX_EMBEDDED: Final = 500
+"""Documents inside one file, on all levels together; further ones are listed as unreadable."""
 
 
 def over(key: str, /, **values: Value) -> InputError:
@@ -304,6 +390,28 @@ def check(extracts: list[Extract]) -> None:
         raise over("limit.texts", most=MAX_PARTS)
     if sum(len(e.text) for e in extracts) > MAX_TOTAL_CHARACTERS:
         raise over("limit.characters", most=MAX_TOTAL_CHARACTERS)
+
+
+def truncated() -> InputError:
+    """Return the refusal of a file whose end, without which nothing can be read, is missing."""
+    return InputError("input.truncated", code="input-truncated")
+
+
+def refusal(error: Exception, label: Phrase) -> InputError:
+    """Return the refusal that the fault of a parser means.
+
+    Args:
+        error: What the parser raised, other than :class:`MemoryError`.
+        label: What was being read.
+    """
+    if isinstance(error, InputError):
+        return error
+    if isinstance(error, RecursionError):
+        return over("limit.deep")
+    if isinstance(error, PermissionError):
+        # Of the audit hook, or of the kernel: no honest file makes a reader reach outside.
+        return InputError("reader.forbidden", label=label, code="reader-forbidden")
+    return damaged(label)  # what kind of exception it was helps nobody who has the file
 
 
 def memory() -> InputError:

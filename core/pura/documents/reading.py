@@ -37,6 +37,7 @@ from pura.documents.formats import (
     FORMATS,
     MAX_CHARACTERS,
     MAX_FILE_BYTES,
+    Container,
     Format,
     ReadOptions,
     check,
@@ -196,18 +197,21 @@ def _read(file: BinaryIO) -> bytes:
 
 def read_sandboxed(
     data: bytes,
-    form: Format,
+    form: Format | Container,
     options: ReadOptions,
     *,
     heartbeat: Checkpoint = never_cancelled,
-) -> list[Extract]:
+) -> tuple[Format, list[Extract]]:
     """Parse bytes in a child process.
 
     Args:
         data: The whole file.
-        form: Its format.
+        form: Its format, or what holds its document.
         options: What the user said about it.
         heartbeat: Called twenty times a second; whatever it raises kills the child first.
+
+    Returns:
+        The format of the document, and its texts.
 
     Raises:
         InputError: The child refused the file, broke a limit, or died.
@@ -237,7 +241,9 @@ def refuse_ending(status: int, label: Phrase, *, late: bool) -> None:
         raise InputError("reader.stopped", label=label, status=status, code="input-crash")
 
 
-def _judge(status: int, answer: bytes, form: Format, *, late: bool) -> list[Extract]:
+def _judge(
+    status: int, answer: bytes, form: Format | Container, *, late: bool
+) -> tuple[Format, list[Extract]]:
     if len(answer) > formats.MAX_ANSWER_BYTES and not late:
         raise formats.over("limit.file", mebibytes=formats.MAX_ANSWER_BYTES >> 20)
     refuse_ending(status, form.label, late=late)
@@ -245,11 +251,20 @@ def _judge(status: int, answer: bytes, form: Format, *, late: bool) -> list[Extr
         reply = json.loads(answer)
         if "error" in reply:
             raise InputError.unpacked(reply["error"])
+        told = FORMATS[_format_name(reply["format"], form)]
         extracts = [_extract(item) for item in reply["extracts"]]
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError, RecordError):
         raise damaged(form.label, phrase("reader.no-answer")) from None
     check(extracts)
-    return extracts
+    return told, extracts
+
+
+def _format_name(name: object, form: Format | Container) -> str:
+    """Take the format that the child told, if it is one that the file may have."""
+    possible = form.holds if isinstance(form, Container) else (form.name,)
+    if not isinstance(name, str) or name not in possible:
+        raise ValueError("format")
+    return name
 
 
 def _extract(item: object) -> Extract:
@@ -311,7 +326,7 @@ def read_data(
     """Read the bytes of a file of any format; see :func:`read_document`."""
     check_size(len(data))
     form = tell(data, name) if options.format is None else FORMATS[options.format]
-    if not form.reader:
+    if isinstance(form, Format) and not form.reader:
         try:
             document = from_bytes(data, name=name, encoding=options.encoding)
         except InputError as error:
@@ -326,7 +341,8 @@ def read_data(
             format=form.name,
             documents=(document,),
         )
-    found = _assemble(data, name, form, read_sandboxed(data, form, options, heartbeat=heartbeat))
+    told, extracts = read_sandboxed(data, form, options, heartbeat=heartbeat)
+    found = _assemble(data, name, told, extracts)
     return _with_manifest(data, found, options.trust, heartbeat)
 
 

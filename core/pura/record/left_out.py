@@ -41,6 +41,8 @@ class LeftOutKind(StrEnum):
     EMBEDDED_DOCUMENT = "embedded-document"
     COMMENT = "comment"
     TEXT_BOX = "text-box"
+    DIAGRAM = "diagram"
+    """Words in drawings: diagrams (SmartArt), titles and labels of charts."""
     NOTE = "note"
     """Footnotes and endnotes."""
     HIDDEN_TEXT = "hidden-text"
@@ -74,6 +76,8 @@ class LeftOutKind(StrEnum):
     ENCRYPTED = "encrypted"
     UNREADABLE = "unreadable"
     """Damaged, or of a format without a reader."""
+    MISSING_END = "missing-end"
+    """The file ends too early; nobody knows how much is missing."""
     PICTURE = "picture"
     """A picture or recording; it holds no words of the file."""
 

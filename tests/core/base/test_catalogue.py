@@ -18,7 +18,7 @@ from pura.base.catalogue import PRESENT, FillError, catalogue, phrase, quoted
 from pura.base.errors import InputError, PuraError
 from pura.base.numerals import LANGUAGES, moment
 from pura.base.paths import resource
-from pura.documents.formats import FORMATS
+from pura.documents.formats import CONTAINERS, FORMATS
 from pura.embed.serving.requests import Reason
 from pura.keys import backends
 from pura.words.sentences import forbidden
@@ -42,7 +42,7 @@ BUILT = {
 TABLES = {
     "SITUATIONS": {what for what, _ in database._SITUATIONS.values()},
     "STATES": set(backends.State),
-    "FORMATS": set(FORMATS),
+    "FORMATS": {*FORMATS, *CONTAINERS},
     "REASONS": set(Reason),
 }
 # Volumes that phrases are of beside that of the errors.
@@ -87,7 +87,15 @@ HARMLESS = {
 FILES = {"csv", "html", "json", "jsonl", "log", "md", "parquet", "pdf", "png", "svg", "toml", "txt"}
 SHARES = ("ratio", "chance", "percent", "share", "weight")
 DAY = "2026-03-14"
-SAMPLE = {"reason": 2, "count": 1234, "date": DAY, "moment": DAY, "least": 1, "word": "strong"}
+SAMPLE = {
+    "reason": 2,
+    "count": 1234,
+    "date": DAY,
+    "moment": DAY,
+    "least": 1,
+    "word": "strong",
+    "gaps": "922 935 1187 1313, …",
+}
 
 
 @pytest.mark.parametrize("volume", VOLUMES)

@@ -15,7 +15,6 @@ import pytest
 
 from pura.base.process import ChildResult
 from pura.documents import child, manifests
-from pura.documents.formats import FORMATS, ReadOptions
 
 
 @pytest.fixture(autouse=True)
@@ -29,12 +28,9 @@ def traced(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
 
 def _read_here(_child: None, request: bytes, **_limits: Any) -> ChildResult:
     head, _, data = request.partition(b"\n")
-    asked = json.loads(head)
-    form = FORMATS[asked["format"]]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of the library's old modules, which the child loads too
-        reader = child._load(form)
-    answer = child._answer(reader, data, ReadOptions(**asked["options"]), form)
+        answer = child._document(json.loads(head))(data)
     return ChildResult(status=0, answer=json.dumps(answer).encode(), late=False)
 
 

@@ -85,8 +85,10 @@ def test_the_content_decides_before_the_name() -> None:
     assert tell(b"From: a\nTo: b\nSubject: c\n\nx", "-").name == "eml"
     assert tell(b"From: a friend\n\nx", "-").name == "text"
     assert tell(b"a,b\n1,2", "x.csv").name == "csv"
-    assert tell(b"PK\x03\x04xl/workbook", "x.zip").name == "xlsx"
-    for magic in (b"\x89PNG\r\n", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", b"PK\x03\x04content.xml"):
+    assert tell(b"PK\x03\x04xl/workbook", "x.docx").name == "package"
+    assert tell(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "x.docx").name == "compound"
+    assert tell(b"Before PDF files begin with %PDF-1.7 they are", "x.txt").name == "text"
+    for magic in (b"\x89PNG\r\n", b"GIF89a"):
         with pytest.raises(InputError, match="no reader"):
             tell(magic, "x.txt")
 
@@ -382,7 +384,7 @@ def test_json_takes_the_text_and_not_the_prompt() -> None:
     with pytest.raises(InputError, match="in a field or column"):
         read('{"n": 1}', "x.json")
     with pytest.raises(InputError, match="Line 2"):
-        read('{"text": "x"}\n{"text"', "x.jsonl")
+        read('{"text": "x"}\n{"text" 7}', "x.jsonl")
 
 
 def test_rtf_gives_escapes_and_code_pages() -> None:
@@ -658,8 +660,8 @@ def test_every_format_gives_back_what_was_written_under_each_of_its_names(name: 
         data = WRITERS.get(name, str.encode)(text)
         found = read(data, f"x{FORMATS[name].endings[0]}")
         assert (found.format, [d.text for d in found.chosen]) == (name, [text])
-        told = {tell(data, f"x{ending.upper()}").name for ending in FORMATS[name].endings}
-        assert told == {name}
+        for ending in FORMATS[name].endings:
+            assert read(data, f"x{ending.upper()}").format == name
 
 
 def test_no_reader_loads_what_a_later_python_has_no_more(monkeypatch):

@@ -23,7 +23,7 @@ from pura.documents.formats import (
     ReadOptions,
     over,
 )
-from pura.documents.readers.office import locked
+from pura.documents.readers.packages import locked
 from pura.record.transforms import Transform
 from pura.words.sentences import sentence
 

@@ -24,6 +24,7 @@ from pura.documents.formats import (
     MAX_PARTS,
     ReadOptions,
     over,
+    truncated,
 )
 from pura.record.left_out import LeftOut, LeftOutKind
 
@@ -118,12 +119,19 @@ FIELDS: Final = (
 def read_json(data: bytes, options: ReadOptions) -> list[Extract]:
     """Return the texts of one JSON value."""
     decoded = decode(data, chosen=options.encoding)
-    _check_depth(decoded.text)
+    is_unfinished = _check_depth(decoded.text)
     try:
         value = json.loads(decoded.text.removeprefix("\ufeff"))
     except ValueError:
+        if is_unfinished and "\n" not in decoded.text.strip():
+            raise truncated() from None
         # Many programs write JSON lines under the name .json.
-        return _lines(decoded, options)
+        try:
+            return _lines(decoded, options)
+        except InputError:
+            if is_unfinished:
+                raise truncated() from None
+            raise
     return _extracts(_find(value, options.field, ""), decoded, options)
 
 
@@ -133,15 +141,19 @@ def read_jsonl(data: bytes, options: ReadOptions) -> list[Extract]:
 
 
 def _lines(decoded: DecodedText, options: ReadOptions) -> list[Extract]:
+    # Only line feeds end a record: U+2028 and its like may stand inside strings.
+    lines = decoded.text.removeprefix("\ufeff").rstrip().split("\n")
+
     def rows() -> Iterator[tuple[str, str]]:
-        # Only line feeds end a record: U+2028 and its like may stand inside strings.
-        for number, line in enumerate(decoded.text.removeprefix("\ufeff").split("\n"), 1):
+        for number, line in enumerate(lines, 1):
             if not line.strip():
                 continue
-            _check_depth(line)
+            is_unfinished = _check_depth(line)
             try:
                 value = json.loads(line)
             except ValueError:
+                if is_unfinished and number == len(lines):
+                    raise truncated() from None
                 raise InputError("json.line", number=number, code="input-damaged") from None
             yield from _find(value, options.field, f"row {number}")
 
@@ -187,8 +199,12 @@ def _find(value: Any, field: str | None, where: str) -> Iterator[tuple[str, str]
                 yield from _find(inner, field, f"{where}, {label}" if where else label)
 
 
-def _check_depth(text: str) -> None:
-    """Refuse deep nesting before the parser recurses into it; brackets in strings do not count."""
+def _check_depth(text: str) -> bool:
+    """Refuse deep nesting before the parser recurses into it; brackets in strings do not count.
+
+    Returns:
+        Whether the text ends inside a string or a bracket.
+    """
     depth, inside, escaped = 0, False, False
     for sign in text:
         if inside:
@@ -206,3 +222,4 @@ def _check_depth(text: str) -> None:
                 raise over("limit.deep")
         elif sign in "]}":
             depth -= 1
+    return inside or depth > 0

@@ -1,0 +1,64 @@
+"""Books (EPUB): all chapters as one text, in the order in which they are read."""
+
+from __future__ import annotations
+
+import posixpath
+from typing import Final
+from urllib.parse import unquote
+
+from pura.documents.encodings import decode
+from pura.documents.extraction import ALTERNATIVE, Extract
+from pura.documents.formats import ReadOptions
+from pura.documents.readers.html import visible
+from pura.documents.readers.packages import (
+    ZipPackage,
+    attribute,
+    local_name,
+    locked,
+    metadata,
+    named,
+)
+from pura.record.left_out import LeftOutKind
+from pura.record.transforms import Transform
+
+_SEALED: Final = "META-INF/encryption.xml"
+_DESCRIBING: Final = frozenset({"title", "description", "subject"})
+
+
+def read_epub(data: bytes, options: ReadOptions) -> list[Extract]:
+    """Return the chapters of a book in their order, as one text; other pages of it apart."""
+    package = ZipPackage(data)
+    root = next(named(package.xml("META-INF/container.xml"), "rootfile"))
+    book_name = attribute(root, "full-path")
+    book = package.xml(book_name)
+    pages = {
+        item.get("id", ""): posixpath.normpath(
+            posixpath.join(posixpath.dirname(book_name), unquote(item.get("href", "")))
+        )
+        for item in named(book, "item")
+        if "html" in item.get("media-type", "")
+    }
+    chapters = dict.fromkeys(pages[item.get("idref", "")] for item in named(book, "itemref"))
+    others = [page for page in pages.values() if page not in chapters and page in package]
+    if _SEALED in package:  # fonts may be, words that are cannot be read
+        listed = [attribute(e, "URI") for e in named(package.xml(_SEALED), "CipherReference")]
+        if not {unquote(name) for name in listed}.isdisjoint(chapters):
+            raise locked()
+    text, dropped = _joined(package, list(chapters))
+    extracts = [Extract(text=text, transforms=dropped)]
+    beside, _ = _joined(package, others)
+    if beside:
+        kind = LeftOutKind.MAIN_TEXT
+        part = "beside the chapters"
+        extracts.append(Extract(text=beside, part=part, role=ALTERNATIVE, kind=kind, location=part))
+    described = [e.text or "" for e in book.iter() if local_name(e) in _DESCRIBING]
+    return [*extracts, *metadata(described)]
+
+
+def _joined(package: ZipPackage, names: list[str]) -> tuple[str, tuple[Transform, ...]]:
+    """Return pages as one text, and what was left out of them."""
+    pages = [visible(decode(package.read(name)).text) for name in names]
+    text = "\n\n".join(page.strip() for page, _ in pages if page.strip())
+    hidden = sum(change.count for _, changes in pages for change in changes)
+    dropped = (Transform(name="hidden-removed", count=hidden),) if hidden else ()
+    return text, dropped

@@ -1,0 +1,381 @@
+"""OpenDocument texts, as accepted and as original, and what stands beside the body.
+
+A document is a package, or one flat XML file. Frames, shapes, notes and annotations stand within
+paragraphs in the XML, but beside the body on the page; they are parts of their own.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+from urllib.parse import unquote
+
+from pura.documents.extraction import ALTERNATIVE, Extract
+from pura.documents.formats import ReadOptions
+from pura.documents.readers.blocks import TextBlock, extract, extract_apart
+from pura.documents.readers.embedded import ole_extracts
+from pura.documents.readers.packages import (
+    Package,
+    ZipPackage,
+    attribute,
+    local_name,
+    locked,
+    metadata,
+    named,
+    parse,
+)
+from pura.record.left_out import LeftOut, LeftOutKind
+
+_SPACE: Final = re.compile(r"[ \t\n\r]+")
+_AS_ORIGINAL: Final = "as original"
+_DRAWING: Final = "urn:oasis:names:tc:opendocument:xmlns:drawing:1.0"
+_CHANGES: Final = frozenset({"change-start", "change-end", "change"})
+_NO_WORDS: Final = frozenset(
+    {
+        *("tracked-changes", "sequence-decls", "user-field-decls", "variable-decls"),
+        *("annotation-end", "index-title-template", "note-citation"),
+        *("table-of-content-source", "alphabetical-index-source", "bibliography-source"),
+        *("illustration-index-source", "table-index-source", "object-index-source"),
+        *("user-index-source",),
+    }
+)
+"""Elements with settings, and those that numbers and signs stand in."""
+_DESCRIBING: Final = ("title", "subject", "description", "keyword")
+_CAPTIONS: Final = frozenset({"title", "desc"})
+"""Of drawings: their names, which do not show."""
+
+
+def read_odt(data: bytes, options: ReadOptions) -> list[Extract]:
+    """Return the text as accepted; where changes are tracked also the original; the rest apart."""
+    document = _Document.opened(data)
+    changes = _changes(document.body)
+    changed = bool(changes.added or changes.removed)
+    beside = _Beside()
+    walk = _Walk(beside, document.hidden_styles)
+    body = walk.blocks(document.body)
+    original: list[Extract] = []
+    if changed:
+        blocks = _Walk(_Beside(), document.hidden_styles, changes).blocks(document.body)
+        original.append(extract(blocks, _AS_ORIGINAL, ALTERNATIVE))
+    repeated = [block for root in document.repeated for block in walk.blocks(root)]
+    left_out = (*changes.left_out(), *beside.left_out())
+    return [
+        extract(body, "as accepted" if changed else "", left_out=left_out),
+        *original,
+        *extract_apart(beside.notes, "footnotes", LeftOutKind.NOTE),
+        *extract_apart(beside.boxes, "text boxes", LeftOutKind.TEXT_BOX),
+        *extract_apart(beside.comments, "comments", LeftOutKind.COMMENT),
+        *extract_apart(repeated, "headers and footers", LeftOutKind.HEADER),
+        *extract_apart(beside.contents, "table of contents", LeftOutKind.MAIN_TEXT),
+        *extract_apart(beside.hidden, "hidden text", LeftOutKind.HIDDEN_TEXT),
+        *extract_apart(beside.fields, "form fields", LeftOutKind.FORM_FIELD),
+        *metadata(document.description),
+        *document.objects(beside.objects),
+    ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Document:
+    """The parts of a document.
+
+    Attributes:
+        body: Its text.
+        repeated: Headers and footers.
+        hidden_styles: Names of the styles whose text does not show.
+        description: Title and the like.
+        package: Where objects inside it stand; None for a flat file.
+    """
+
+    body: Any
+    repeated: tuple[Any, ...]
+    hidden_styles: frozenset[str]
+    description: tuple[str, ...]
+    package: Package | None
+
+    @classmethod
+    def opened(cls, data: bytes) -> _Document:
+        """Open a package or a flat file."""
+        if not data.lstrip().startswith(b"PK"):
+            root = parse(data)
+            return cls._of([root], root, root, None)
+        package = ZipPackage(data)
+        manifest = "META-INF/manifest.xml"
+        if manifest in package and any(named(package.xml(manifest), "encryption-data")):
+            raise locked()
+        content = package.xml("content.xml")
+        styles = [package.xml(name) for name in ("styles.xml",) if name in package]
+        meta = package.xml("meta.xml") if "meta.xml" in package else None
+        return cls._of([content, *styles], content, meta, package)
+
+    @classmethod
+    def _of(cls, roots: list[Any], content: Any, meta: Any, package: Package | None) -> _Document:
+        body = next((e for e in named(content, "text") if "office" in str(e.tag)), content)
+        repeated = [
+            e
+            for root in roots
+            for style in named(root, "master-page")
+            for e in style
+            if local_name(e).startswith(("header", "footer"))
+        ]
+        described = () if meta is None else tuple(_described(meta))
+        return cls(
+            body=body,
+            repeated=tuple(repeated),
+            hidden_styles=_hidden_styles(roots),
+            description=described,
+            package=package,
+        )
+
+    def objects(self, names: Iterable[str]) -> list[Extract]:
+        """Return the words of the documents and charts that the text holds."""
+        if self.package is None:
+            return []
+        extracts: list[Extract] = []
+        for name in dict.fromkeys(names):
+            content = posixpath.join(name, "content.xml")
+            if content in self.package:  # of this format, as a folder of its own
+                paragraphs = [
+                    TextBlock(text="".join(paragraph.itertext()))
+                    for paragraph in named(self.package.xml(content), "p")
+                ]
+                part = f"embedded {name}"
+                extracts += extract_apart(paragraphs, part, LeftOutKind.EMBEDDED_DOCUMENT)
+            elif name in self.package:
+                extracts += ole_extracts(self.package.read(name), name)
+        return extracts
+
+
+def _described(meta: Any) -> Iterator[str]:
+    for properties in named(meta, "meta"):
+        for element in properties:
+            if local_name(element) in _DESCRIBING:
+                yield element.text or ""
+
+
+def _hidden_styles(roots: Iterable[Any]) -> frozenset[str]:
+    """Return the names of the styles, of text, paragraphs and sections, that do not show."""
+    own: dict[str, bool] = {}
+    parents: dict[str, str] = {}
+    for root in roots:
+        for style in named(root, "style"):
+            name = attribute(style, "name")
+            parents[name] = attribute(style, "parent-style-name")
+            for properties in style:
+                if display := attribute(properties, "display"):
+                    own[name] = display == "none"
+    hidden = set()
+    for name in parents:
+        ancestors: list[str] = []
+        style = name
+        while style in parents and style not in own and style not in ancestors:
+            ancestors.append(style)
+            style = parents[style]
+        if own.get(style):
+            hidden.add(name)
+    return frozenset(hidden)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Changes:
+    """Tracked changes.
+
+    Attributes:
+        added: Identifiers of insertions.
+        removed: The text of every deletion, by identifier.
+    """
+
+    added: frozenset[str] = frozenset()
+    removed: dict[str, str] = field(default_factory=dict)
+
+    def left_out(self) -> tuple[LeftOut, ...]:
+        """Return what the accepted text does not hold."""
+        deleted = "\n".join(self.removed.values()).strip()
+        if not deleted:
+            return ()
+        return (LeftOut.of_text(LeftOutKind.DELETED_TEXT, deleted, part=_AS_ORIGINAL),)
+
+
+def _changes(body: Any) -> _Changes:
+    added: set[str] = set()
+    removed: dict[str, str] = {}
+    walk = _Walk(_Beside(), frozenset())
+    for region in named(body, "changed-region"):
+        name = attribute(region, "id")
+        for kind in region:
+            if local_name(kind) == "insertion":
+                added.add(name)
+            elif local_name(kind) == "deletion":
+                removed[name] = "\n".join(block.text for block in walk.blocks(kind))
+    return _Changes(added=frozenset(added), removed=removed)
+
+
+@dataclass
+class _Beside:
+    """What a pass over the text finds beside it, by what it is; ``objects`` are names of parts."""
+
+    notes: list[TextBlock] = field(default_factory=list)
+    boxes: list[TextBlock] = field(default_factory=list)
+    comments: list[TextBlock] = field(default_factory=list)
+    contents: list[TextBlock] = field(default_factory=list)
+    hidden: list[TextBlock] = field(default_factory=list)
+    fields: list[TextBlock] = field(default_factory=list)
+    readings: list[str] = field(default_factory=list)
+    objects: list[str] = field(default_factory=list)
+
+    def left_out(self) -> tuple[LeftOut, ...]:
+        """Return what no part holds as its own."""
+        readings = " ".join(self.readings).strip()
+        return (LeftOut.of_text(LeftOutKind.NOTE, readings),) if readings else ()
+
+
+class _Walk:
+    """Passes over parts of a document, in one of the two readings.
+
+    Args:
+        beside: Collects what stands beside the text.
+        hidden_styles: Names of the styles whose text does not show.
+        changes: For the original: what was added is left out, what was removed is put back. None
+            for the text as accepted.
+    """
+
+    def __init__(
+        self, beside: _Beside, hidden_styles: frozenset[str], changes: _Changes | None = None
+    ) -> None:
+        self._beside, self._hidden_styles = beside, hidden_styles
+        self._changes = changes or _Changes()
+        self._inside: set[str] = set()  # insertions that are open, in the original
+        self._apart: dict[str, Callable[[Any], None]] = {
+            "note": self._note,
+            "annotation": lambda e: self._to(self._beside.comments, e),
+            "table-of-content": lambda e: self._to(self._beside.contents, e),
+            "forms": self._forms,
+            "ruby-text": lambda e: self._beside.readings.append("".join(e.itertext())),
+            "hidden-text": self._hidden_field,
+            "hidden-paragraph": self._hidden_field,
+            "object": self._object,
+            "object-ole": self._object,
+        }
+
+    def blocks(self, element: Any) -> list[TextBlock]:
+        """Return the blocks below an element, in order."""
+        return list(self._blocks(element, tight=False))
+
+    def _blocks(self, element: Any, *, tight: bool) -> Iterator[TextBlock]:
+        for child in element:
+            tag = local_name(child)
+            if tag in _CHANGES:
+                if text := self._change(child):
+                    yield TextBlock(text=text, tight=tight)
+            elif self._goes_apart(child):
+                continue
+            elif tag in ("p", "h"):
+                yield TextBlock(text=self._paragraph(child), tight=tight)
+            elif tag == "table-row":
+                cells = [
+                    "\n".join(block.text for block in self._blocks(cell, tight=True))
+                    for cell in child
+                    if local_name(cell) == "table-cell"
+                ]
+                yield TextBlock(text="\t".join(cells), tight=True)
+            else:
+                yield from self._blocks(child, tight=tight or tag == "list")
+
+    def _paragraph(self, element: Any) -> str:
+        text = "".join(self._inline(element)).strip(" ")
+        # Spaces and breaks that the writer meant stand as signs of their own until here.
+        return text.replace("\ue000", " ").replace("\ue001", "\n").replace("\ue002", "\t")
+
+    def _inline(self, element: Any) -> Iterator[str]:
+        yield self._visible(element.text)
+        for child in element:
+            tag = local_name(child)
+            if tag in _CHANGES:
+                yield self._change(child)
+            elif self._inside or self._goes_apart(child):
+                pass
+            elif tag == "s":
+                count = attribute(child, "c")
+                yield "\ue000" * (min(int(count), 1000) if count.isdigit() else 1)
+            elif tag == "line-break":
+                yield "\ue001"
+            elif tag == "tab":
+                yield "\ue002"
+            else:
+                yield from self._inline(child)
+            yield self._visible(child.tail)
+
+    def _visible(self, text: str | None) -> str:
+        return "" if self._inside or not text else _SPACE.sub(" ", text)
+
+    def _change(self, element: Any) -> str:
+        name = attribute(element, "change-id")
+        tag = local_name(element)
+        if tag == "change-start" and name in self._changes.added:
+            self._inside.add(name)
+        elif tag == "change-end":
+            self._inside.discard(name)
+        elif tag == "change" and not self._inside:
+            return self._changes.removed.get(name, "")
+        return ""
+
+    # What stands beside the body
+
+    def _goes_apart(self, element: Any) -> bool:
+        """Whether an element stands beside the body; its words are taken where they belong."""
+        tag = local_name(element)
+        if tag in _NO_WORDS:
+            return True
+        if attribute(element, "style-name") in self._hidden_styles or (
+            tag == "section" and attribute(element, "display") == "none"
+        ):
+            self._hide(element)
+            return True
+        if tag in self._apart:
+            self._apart[tag](element)
+            return True
+        if _is_drawing(element) and tag != "a":  # a link around a drawing, or around words
+            self._draw(element)
+            return True
+        return False
+
+    def _to(self, blocks: list[TextBlock], element: Any) -> None:
+        blocks += self._blocks(element, tight=False)
+
+    def _note(self, element: Any) -> None:
+        for body in named(element, "note-body"):
+            self._to(self._beside.notes, body)
+
+    def _draw(self, element: Any) -> None:
+        """Take the words of a frame or shape, and the names of the objects in it."""
+        if local_name(element) in _CAPTIONS:
+            return
+        self._to(self._beside.boxes, element)
+
+    def _object(self, element: Any) -> None:
+        target = unquote(attribute(element, "href"))
+        if target and "://" not in target:
+            self._beside.objects.append(posixpath.normpath(target.removeprefix("./")))
+        self._to(self._beside.boxes, element)  # in flat files the object stands here itself
+
+    def _hide(self, element: Any) -> None:
+        """Take what does not show: paragraphs below an element, or its own characters."""
+        blocks = [TextBlock(text="".join(p.itertext())) for p in named(element, "p")]
+        self._beside.hidden += blocks or [TextBlock(text="".join(element.itertext()))]
+
+    def _hidden_field(self, element: Any) -> None:
+        text = "".join(element.itertext()) or attribute(element, "string-value")
+        self._beside.hidden.append(TextBlock(text=text))
+
+    def _forms(self, element: Any) -> None:
+        for control in element.iter():
+            shown = attribute(control, "current-value") or attribute(control, "value")
+            label = attribute(control, "label")
+            own = "".join(p.text or "" for p in control if local_name(p) == "p")
+            self._beside.fields += [TextBlock(text=text) for text in (label, own or shown) if text]
+
+
+def _is_drawing(element: Any) -> bool:
+    return isinstance(element.tag, str) and element.tag.startswith(f"{{{_DRAWING}}}")

@@ -1,0 +1,184 @@
+"""Presentations: slides in the order of the show, their notes, and what stands beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from pura.documents.extraction import ALTERNATIVE, Extract
+from pura.documents.formats import ReadOptions
+from pura.documents.readers.blocks import TextBlock, extract, extract_apart
+from pura.documents.readers.drawings import drawing_texts, embedded_documents, texts_of_drawings
+from pura.documents.readers.packages import Package, attribute, local_name, named, open_package
+from pura.record.left_out import LeftOutKind
+
+_SIGNS: Final = {"br": "\n", "tab": "\t"}
+_FURNITURE: Final = frozenset({"sldNum", "dt", "ftr", "hdr", "sldImg"})
+"""Places of a slide that hold its number, the date, and what stands on every slide."""
+_SHAPES: Final = frozenset({"sp", "cxnSp", "grpSp", "graphicFrame", "pic"})
+
+
+def read_pptx(data: bytes, options: ReadOptions) -> list[Extract]:
+    """Return slides and notes, together as main parts and one by one; all else apart."""
+    package = open_package(data)
+    show = package.main_part("ppt/presentation.xml")
+    related = package.related(show)
+    order = named(package.xml(show), "sldId")
+    slides: list[TextBlock] = []
+    notes: list[TextBlock] = []
+    begun: list[tuple[int, int]] = []  # of each slide, in the blocks of slides and of notes
+    apart: list[Extract] = []
+    beside = _Beside()
+    names: list[str] = []
+    for number, element in enumerate(order, start=1):
+        # A slide has two identifiers; that of its relation has a namespace.
+        ids = [value for name, value in element.attrib.items() if name.startswith("{")]
+        _, target = related.get(ids[0] if ids else "", ("", ""))
+        begun.append((len(slides), len(notes)))
+        if not target:
+            continue
+        names.append(target)
+        root = package.xml(target)
+        part = f"slide {number}"
+        hidden = root.get("show") in ("0", "false")
+        if hidden:
+            part += " (hidden)"
+        blocks = list(beside.blocks(root))
+        if not hidden:
+            slides += blocks
+        apart += _filled([_single(blocks, part, LeftOutKind.SLIDE if hidden else None)])
+        beside.comments += _comments(package, target)
+        for name in package.related_as(target, "notesSlide"):
+            spoken = list(beside.blocks(package.xml(name)))
+            if not hidden:
+                notes += spoken
+            kind = LeftOutKind.SPEAKER_NOTES if hidden else None
+            apart += _filled([_single(spoken, f"notes of {part}", kind)])
+    starts, starts_of_notes = [first for first, _ in begun], [first for _, first in begun]
+    together = [
+        extract(slides, "slides", kind=LeftOutKind.SLIDE, begun=starts),
+        extract(notes, "notes", kind=LeftOutKind.SPEAKER_NOTES, begun=starts_of_notes),
+    ]
+    beside.repeated += _of_layouts(package, names)
+    return [
+        *_filled(together),
+        *apart,
+        *extract_apart(beside.comments, "comments", LeftOutKind.COMMENT),
+        *extract_apart(beside.hidden, "hidden text", LeftOutKind.HIDDEN_TEXT),
+        *extract_apart(_distinct(beside.repeated), "headers and footers", LeftOutKind.HEADER),
+        *texts_of_drawings(package, names),
+        *package.properties(),
+        *embedded_documents(package, names),
+    ]
+
+
+def _single(blocks: Sequence[TextBlock], part: str, kind: LeftOutKind | None) -> Extract:
+    return extract(blocks, part, ALTERNATIVE, kind=kind)
+
+
+def _filled(extracts: Sequence[Extract]) -> list[Extract]:
+    return [one for one in extracts if one.text]
+
+
+def _distinct(blocks: Sequence[TextBlock]) -> list[TextBlock]:
+    """Return each block with letters once: footers stand on every slide, numbers say nothing."""
+    texts = dict.fromkeys(block.text for block in blocks)
+    return [TextBlock(text=text, tight=True) for text in texts if _has_letters(text)]
+
+
+def _has_letters(text: str) -> bool:
+    return any(character.isalpha() for character in text)
+
+
+class _Beside:
+    """Text of slides that is not in their words, collected while they are read.
+
+    Attributes:
+        comments: Of reviewers.
+        hidden: In shapes that do not show.
+        repeated: Numbers, dates and footers.
+    """
+
+    def __init__(self) -> None:
+        self.comments: list[TextBlock] = []
+        self.hidden: list[TextBlock] = []
+        self.repeated: list[TextBlock] = []
+
+    def blocks(self, element: Any) -> Iterator[TextBlock]:
+        """Yield the paragraphs of shapes and the rows of tables, in the order of the file."""
+        for child in element:
+            name = local_name(child)
+            if name in _SHAPES and _is_hidden(child):
+                self.hidden += _texts_of_shape(child)
+            elif name == "sp" and _is_furniture(child):
+                self.repeated += _texts_of_shape(child)
+            elif name == "p":
+                if text := "".join(_inline(child)):
+                    yield TextBlock(text=text)
+            elif name == "tr":
+                cells = (
+                    "\n".join(block.text for block in self.blocks(cell))
+                    for cell in child
+                    if local_name(cell) == "tc"
+                )
+                yield TextBlock(text="\t".join(cells), tight=True)
+            elif name != "Fallback":  # the same once more, for older programs
+                yield from self.blocks(child)
+
+
+def _texts_of_shape(shape: Any) -> list[TextBlock]:
+    return [TextBlock(text=text) for text in drawing_texts(shape)]
+
+
+def _comments(package: Package, slide: str) -> list[TextBlock]:
+    """Return the comments on a slide, in the form of PowerPoint 2007 or of 2021."""
+    blocks = []
+    for name in package.related_as(slide, "comments"):
+        for comment in named(package.xml(name), "cm"):
+            plain = [e.text for e in comment.iter() if local_name(e) == "text" and e.text]
+            blocks += [TextBlock(text=text) for text in plain or drawing_texts(comment)]
+    return blocks
+
+
+def _of_layouts(package: Package, slides: Sequence[str]) -> list[TextBlock]:
+    """Return what the layouts and masters of slides show on them: not places to be filled in."""
+    layouts = {name for slide in slides for name in package.related_as(slide, "slideLayout")}
+    masters = {name for layout in layouts for name in package.related_as(layout, "slideMaster")}
+    return [
+        block
+        for name in (*sorted(layouts), *sorted(masters))
+        for shape in named(package.xml(name), "sp")
+        if not any(_placeholders(shape))
+        for block in _texts_of_shape(shape)
+    ]
+
+
+def _is_hidden(shape: Any) -> bool:
+    return any(
+        attribute(properties, "hidden") in ("1", "true")
+        for own in shape
+        if local_name(own).startswith("nv")
+        for properties in own
+        if local_name(properties) == "cNvPr"
+    )
+
+
+def _placeholders(shape: Any) -> Iterator[Any]:
+    for own in shape:
+        if local_name(own) == "nvSpPr":
+            yield from named(own, "ph")
+
+
+def _is_furniture(shape: Any) -> bool:
+    return any(attribute(place, "type") in _FURNITURE for place in _placeholders(shape))
+
+
+def _inline(element: Any) -> Iterator[str]:
+    for child in element:
+        tag = local_name(child)
+        if tag == "t":
+            yield child.text or ""
+        elif tag in _SIGNS:
+            yield _SIGNS[tag]
+        elif tag not in ("pPr", "rPr", "endParaRPr"):
+            yield from _inline(child)

@@ -1,0 +1,193 @@
+"""Workbooks: the texts of cells, sheet by sheet, and what stands beside the cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from pura.documents.extraction import ALTERNATIVE, MAIN, Extract
+from pura.documents.formats import MAX_PARTS, MAX_TOTAL_CHARACTERS, ReadOptions, over
+from pura.documents.readers.blocks import TextBlock, extract_apart
+from pura.documents.readers.drawings import drawing_texts, embedded_documents, texts_of_drawings
+from pura.documents.readers.packages import Package, attribute, local_name, named, open_package
+from pura.documents.readers.rows import MIN_WORDS
+from pura.record.left_out import LeftOutKind
+from pura.words.sentences import sentence
+
+_HEADERS: Final = tuple(
+    f"{which}{end}" for end in ("Header", "Footer") for which in ("odd", "even", "first")
+)
+
+
+def read_xlsx(data: bytes, options: ReadOptions) -> list[Extract]:
+    """Return the sheets that show as main parts; hidden ones, cells and all else apart."""
+    package = open_package(data)
+    book = package.main_part("xl/workbook.xml")
+    related = package.related(book)
+    strings = _SharedStrings(
+        [
+            "".join(_texts(item))
+            for kind, name in related.values()
+            if kind == "sharedStrings"
+            for item in named(package.xml(name), "si")
+        ]
+    )
+    shown: list[Extract] = []
+    apart: list[Extract] = []
+    holders = [book]  # parts that may have drawings and embedded documents
+    for sheet in named(package.xml(book), "sheet"):
+        _, target = related.get(attribute(sheet, "id"), ("", ""))
+        if not target:
+            continue
+        part = f"sheet {sheet.get('name', '')}"
+        drawings = package.related_as(target, "drawing")
+        holders += [target, *drawings]
+        cells = _read_sheet(package.xml(target), strings)
+        notes = (sentence("left-out.number-cells", n=cells.others),) if cells.others else ()
+        if cells.text.strip():
+            is_shown = sheet.get("state", "visible") == "visible"
+            extract = Extract(
+                text=cells.text,
+                part=part if is_shown else f"{part} (hidden)",
+                role=MAIN if is_shown else ALTERNATIVE,
+                kind=LeftOutKind.SHEET,
+                notes=notes,
+            )
+            (shown if is_shown else apart).append(extract)
+        texts = [cell for cell in cells.all() if len(cell.text.split()) >= MIN_WORDS]
+        if len(apart) + len(texts) > MAX_PARTS:
+            raise over("limit.texts", most=MAX_PARTS)
+        apart += [
+            Extract(text=cell.text, part=f"{part}, cell {cell.reference}", role=ALTERNATIVE)
+            for cell in texts
+        ]
+        apart += _beside(package, target, drawings, part, cells.headers)
+    apart += extract_apart(
+        [TextBlock(text=text, tight=True) for text in strings.unused()],
+        "texts of no cell",
+        LeftOutKind.HIDDEN_TEXT,
+    )
+    apart += texts_of_drawings(package, holders)
+    apart += package.properties()
+    apart += embedded_documents(package, holders)
+    return [*shown, *apart]
+
+
+def _beside(
+    package: Package, target: str, drawings: list[str], part: str, headers: list[str]
+) -> Iterator[Extract]:
+    """Yield what stands beside the cells of one sheet."""
+    comments = [
+        TextBlock(text="".join(_texts(comment)))
+        for name in package.related_as(target, "comments")
+        for comment in named(package.xml(name), "comment")
+    ]
+    yield from extract_apart(comments, f"{part}, comments", LeftOutKind.COMMENT)
+    boxes = [
+        TextBlock(text=text)
+        for name in drawings
+        for body in named(package.xml(name), "txBody")
+        for text in drawing_texts(body)
+    ]
+    yield from extract_apart(boxes, f"{part}, text boxes", LeftOutKind.TEXT_BOX)
+    lines = [TextBlock(text=text) for text in headers]
+    yield from extract_apart(lines, f"{part}, headers and footers", LeftOutKind.HEADER)
+
+
+class _SharedStrings:
+    """The texts that cells refer to by number; some writers leave texts that no cell has."""
+
+    def __init__(self, texts: list[str]) -> None:
+        self._texts = texts
+        self._used: set[int] = set()
+
+    def __getitem__(self, number: int) -> str:
+        if not 0 <= number < len(self._texts):
+            return ""
+        self._used.add(number)
+        return self._texts[number]
+
+    def unused(self) -> list[str]:
+        """Return the texts that no cell refers to."""
+        return [text for number, text in enumerate(self._texts) if number not in self._used]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Cell:
+    """A cell that holds words; ``reference`` names it, such as B7."""
+
+    reference: str
+    text: str
+
+
+@dataclass(kw_only=True)
+class _Sheet:
+    """What a sheet holds.
+
+    Attributes:
+        rows: Its cells that hold words, row by row.
+        others: Number of cells that hold none.
+        headers: Headers and footers of its pages when it is printed.
+    """
+
+    rows: list[list[_Cell]] = field(default_factory=list)
+    others: int = 0
+    headers: list[str] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        """The sheet as one text."""
+        return "\n".join("\t".join(cell.text for cell in row) for row in self.rows)
+
+    def all(self) -> Iterator[_Cell]:
+        """Yield all cells that hold words."""
+        return (cell for row in self.rows for cell in row)
+
+
+def _texts(element: Any) -> Iterator[str]:
+    """Yield the text of a cell or comment, without the readings of Japanese words above it."""
+    for child in element:
+        match local_name(child):
+            case "t":
+                yield child.text or ""
+            case "rPh" | "phoneticPr":
+                continue
+            case _:
+                yield from _texts(child)
+
+
+def _read_sheet(root: Any, strings: _SharedStrings) -> _Sheet:
+    sheet = _Sheet()
+    size = 0
+    for row in named(root, "row"):
+        cells: list[_Cell] = []
+        for cell in (child for child in row if local_name(child) == "c"):
+            text = _text(cell, strings)
+            if text is None:
+                sheet.others += 1
+            elif text.strip():
+                # A text that stands once in the file may be asked for in a million cells.
+                size += len(text)
+                if size > MAX_TOTAL_CHARACTERS:
+                    raise over("limit.characters", most=MAX_TOTAL_CHARACTERS)
+                cells.append(_Cell(reference=cell.get("r", ""), text=text))
+        if cells:
+            sheet.rows.append(cells)
+    for element in root.iter():
+        if local_name(element) in _HEADERS and element.text:
+            sheet.headers.append(element.text)
+    return sheet
+
+
+def _text(cell: Any, strings: _SharedStrings) -> str | None:
+    """Return the text of a cell, empty where there is nothing; None where it holds a number."""
+    kind = cell.get("t", "n")
+    if kind == "inlineStr":
+        return "".join(_texts(cell))
+    value = next((child.text or "" for child in cell if local_name(child) == "v"), None)
+    if value is None:
+        return ""
+    if kind == "str":  # of a formula, as it was worked out last
+        return value
+    return strings[int(value)] if kind == "s" else None

@@ -21,6 +21,7 @@ from pura.base.paths import resource
 from pura.documents.formats import CONTAINERS, FORMATS
 from pura.embed.serving.requests import Reason
 from pura.keys import backends
+from pura.register import contradictions
 from pura.words.sentences import forbidden
 
 VOLUMES = sorted({path.stem for path in resource("languages").glob("*/words/*.json")})
@@ -38,12 +39,14 @@ BUILT = {
     "hint.{whole}": (("unusable", 1), ("refused_as", 1)),
     "format.of-{self.name}": (("FORMATS", None),),
     "request.{self.value}": (("REASONS", None),),
+    "register.{self.kind}": (("CONTRADICTIONS", None),),
 }
 TABLES = {
     "SITUATIONS": {what for what, _ in database._SITUATIONS.values()},
     "STATES": set(backends.State),
     "FORMATS": {*FORMATS, *CONTAINERS},
     "REASONS": set(Reason),
+    "CONTRADICTIONS": set(contradictions.KINDS),
 }
 # Volumes that phrases are of beside that of the errors.
 ELSEWHERE = ("command", "report-check", "duties")

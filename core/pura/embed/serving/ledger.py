@@ -10,7 +10,6 @@ from __future__ import annotations
 import datetime as dt
 import json
 import logging
-import secrets
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,15 +19,15 @@ from pura.base.errors import GenerationError, PuraError, RegisterError
 from pura.base.files import file_lock
 from pura.embed.serving.answers import Outcome
 from pura.embed.serving.policy import NUMBER, WHOLE_PAYLOAD, Customer, Policy
+from pura.embed.serving.requests import RequestRefusedError
 from pura.embed.serving.tickets import AssignedMark
+from pura.register.drawing import draw_number
 from pura.register.issue_log import SUFFIX, IssueLog
-from pura.register.rows import Issue
+from pura.register.rows import Drawn, Issue
 from pura.scheme import Payload, PayloadSeries, pack
 
 # Another process of the same folder draws and writes a row within milliseconds.
 _PATIENCE_S: Final = 10.0
-# A number that many draws in a row find taken is refused: hardly any is left.
-_MOST_DRAWS: Final = 1000
 
 _log = logging.getLogger(__name__)
 
@@ -53,10 +52,10 @@ class Order:
         """Return the row.
 
         Raises:
-            RegisterError: No number was drawn.
+            RequestRefusedError: No number was drawn.
         """
         if self.issue is None:
-            raise RegisterError("register.never", code="register-never")
+            raise RequestRefusedError("gateway.undrawn", status=502, code="not-drawn")
         return self.issue
 
 
@@ -72,7 +71,7 @@ class Ledger:
         self._rows = IssueLog(policy.log)
         self._lock = threading.Lock()
         self._between = file_lock(policy.log / "number.lock", _PATIENCE_S)
-        self._taken: set[str] = set()
+        self._taken: set[_Mark] = set()
         self._read_to: dict[str, int] = {}
 
     def issue(
@@ -92,7 +91,7 @@ class Ledger:
         try:
             with self._lock, self._between:
                 self._read_others()
-                marks = [self._draw(order) for order in orders]
+                marks = [self._draw(order, own) for order in orders]
                 self._rows.add_many(order.issue for order in orders if order.issue is not None)
                 self._rows.sync()
         except (OSError, TimeoutError) as error:
@@ -120,21 +119,28 @@ class Ledger:
         """Bring everything to disk."""
         self._rows.close()
 
-    def _draw(self, order: Order) -> AssignedMark | PuraError:
+    def _draw(self, order: Order, series: PayloadSeries) -> AssignedMark | PuraError:
         """Draw the payload of an order, and set its row."""
         today = dt.datetime.now(dt.UTC).date().isoformat()
+        fields = self._policy.payload
+        numbered = [name for name in fields if fields[name] == NUMBER]
+        bits = sum(self._width(name) for name in numbered)
+
+        def is_taken(number: int) -> bool:
+            payload = self._payload(order.customer, today, self._split(numbered, number))
+            return not self._taken.isdisjoint(_marks(series, payload.text))
+
         try:
-            for _ in range(_MOST_DRAWS):
-                payload = self._payload(order.customer, today)
-                if payload.text not in self._taken:
-                    break
-                if NUMBER not in self._policy.payload.values():
-                    break  # the same payload for every answer of a customer
-            else:
-                return GenerationError("gateway.numbers")
-            self._taken.add(payload.text)
+            number = 0
+            if numbered:
+                number = draw_number(
+                    bits, is_taken, issued=lambda: filter(is_taken, range(1 << bits))
+                )
+            payload = self._payload(order.customer, today, self._split(numbered, number))
             order.issue = Issue(
                 payload=payload,
+                series=series,
+                drawn=Drawn.RANDOM if numbered else Drawn.GIVEN,
                 who=order.customer.who,
                 when=today,
                 model=order.model,
@@ -142,18 +148,41 @@ class Ledger:
             )
         except PuraError as error:
             return error
+        self._taken.add(_mark_of(series, payload.text))
         return AssignedMark(deployment=self._policy.deployment, payload=payload)
 
-    def _payload(self, customer: Customer, today: str) -> Payload:
+    def _width(self, name: str) -> int:
+        """Return how many bits a field has; the whole payload of a profile without fields."""
         profile = self._policy.profile
         widths = {field.name: field.bits for field in profile.fields}
+        return widths.get(name, profile.payload_bits)
+
+    def _split(self, names: Sequence[str], number: int) -> dict[str, int]:
+        """Return the part of a number that each of some fields gets, the first the lowest bits."""
+        parts = {}
+        for name in names:
+            width = self._width(name)
+            parts[name], number = number & ((1 << width) - 1), number >> width
+        return parts
+
+    def _payload(self, customer: Customer, today: str, numbers: Mapping[str, int]) -> Payload:
+        """Return a payload by the policy.
+
+        Args:
+            customer: For whom.
+            today: The day, ISO 8601.
+            numbers: What was drawn for each field that takes a number.
+
+        Raises:
+            PuraError: The customer's number, or a constant, does not fit into its field.
+        """
+        profile = self._policy.profile
         offsets = {field.name: field.offset for field in profile.fields}
         values: dict[str, str | int] = {}
         for name, rule in self._policy.payload.items():
             match rule:
                 case "@number":
-                    width = widths.get(name, profile.payload_bits)
-                    values[name] = offsets.get(name, 0) + secrets.randbits(width)
+                    values[name] = offsets.get(name, 0) + numbers[name]
                 case "@customer":
                     values[name] = customer.number or 0
                 case "@today":
@@ -165,21 +194,35 @@ class Ledger:
         return Payload.from_int(int(values[WHOLE_PAYLOAD]), profile.payload_bits)
 
     def _read_others(self) -> None:
-        """Read which payloads other processes, or this one before, have given."""
+        """Read which marks other processes, or this one before, have given."""
         for path in self._policy.log.glob(f"*{SUFFIX}"):
             with path.open("rb") as file:
                 file.seek(self._read_to.get(path.name, 0))
                 added = file.read()
             whole = added[: added.rfind(b"\n") + 1]
             self._read_to[path.name] = self._read_to.get(path.name, 0) + len(whole)
-            self._taken.update(_payloads(whole))
+            self._taken.update(_marks_in(whole))
 
 
-def _payloads(lines: bytes) -> Iterator[str]:
+_Mark = tuple[str, str, str, str]
+"""Key, epoch, profile and payload; the first three are empty in rows of versions before 0.5."""
+
+
+def _mark_of(series: PayloadSeries, payload: str) -> _Mark:
+    return series.key, series.epoch, series.profile, payload
+
+
+def _marks(series: PayloadSeries, payload: str) -> tuple[_Mark, _Mark]:
+    """Return the marks by which a payload is taken: this one, and one of a key that is not said."""
+    return _mark_of(series, payload), ("", "", "", payload)
+
+
+def _marks_in(lines: bytes) -> Iterator[_Mark]:
     for line in lines.splitlines():
         try:
-            payload = json.loads(line).get("payload")
-        except (ValueError, AttributeError):
-            continue  # a line that a crash cut
-        if isinstance(payload, str):
-            yield payload
+            row = json.loads(line)
+            payload = row["payload"]
+        except (ValueError, KeyError, TypeError):
+            continue  # the head, or a line that a crash cut
+        key, epoch, profile = (str(row.get(name, "")) for name in ("key", "epoch", "profile"))
+        yield key, epoch, profile, str(payload)

@@ -24,6 +24,7 @@ from tests.core.embed.serving.small_engine import (
     tokens_of,
 )
 
+from pura.base.errors import RegisterError
 from pura.embed.serving.deployments import Deployments
 from pura.embed.serving.gateway import Gateway, GatewayMiddleware
 from pura.embed.serving.policy import receipt
@@ -267,19 +268,16 @@ def test_without_a_row_there_is_no_answer(
     assert (answer.status, answer.error["code"]) == (500, "register")
 
 
-def test_numbers_that_are_used_up_are_an_error(start: Start) -> None:
-    from tests.core.embed.serving import small_engine as small
+def test_numbers_that_are_used_up_are_an_error(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def used_up(bits: int, *_: object, **__: object) -> int:
+        raise RegisterError("register.used-up", bits=bits, code="register-used-up")
 
     middleware, _ = start()
-    ledger = middleware._gateway._ledger
-    ledger._taken = _Everything()  # type: ignore[assignment]
-    answer = ask(middleware, small.REQUESTS["/v1/completions"])
-    assert (answer.status, answer.error["code"]) == (500, "generation")
-
-
-class _Everything(set[str]):
-    def __contains__(self, _: object) -> bool:
-        return True
+    monkeypatch.setattr("pura.embed.serving.ledger.draw_number", used_up)
+    answer = ask(middleware, REQUESTS["/v1/completions"])
+    assert (answer.status, answer.error["code"]) == (500, "register-used-up")
 
 
 # --- who asks -----------------------------------------------------------------------------------

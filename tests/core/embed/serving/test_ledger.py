@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -71,13 +72,47 @@ def test_no_number_is_given_twice_by_threads_and_other_processes(tmp_path: Path)
         payloads = list(threads.map(lambda turn: drawn(ledgers[turn % 3], series), range(300)))
     assert len(set(payloads)) == 300
     late = Ledger(Policy.load(tmp_path / "gateway.json"))
-    while not isinstance(late.issue([order()], series)[0], PuraError):
+    while isinstance(last := late.issue([order()], series)[0], AssignedMark):
         pass
     counts = Counter(row["payload"] for row in rows_in(tmp_path))
-    assert set(counts.values()) == {1}
-    assert len(counts) > 400  # of 512: hardly any is left
+    assert (len(counts), set(counts.values())) == (512, {1})
+    assert last.key == "register.used-up"
     for ledger in (*ledgers, late):
         ledger.close()
+
+
+def test_a_row_names_the_key_and_profile_that_the_engine_marks_with(tmp_path: Path) -> None:
+    ledger = Ledger(load_policy(tmp_path))
+    epoch = replace(SERIES["house"], epoch="2026-11-28")
+    for series in (SERIES, {"house": epoch}):
+        drawn(ledger, series)
+    ledger.close()
+    (row, of_epoch) = rows_in(tmp_path)
+    assert (row["key"], row["epoch"], row["profile"], row["drawn"]) == (
+        SERIES["house"].key,
+        "",
+        SERIES["house"].profile,
+        "random",
+    )
+    assert of_epoch["epoch"] == "2026-11-28"
+
+
+def test_a_number_of_another_key_is_free(tmp_path: Path) -> None:
+    """And one of a row that does not say its key is not, as of versions before 0.5."""
+    from pura.embed.serving.policy import Policy
+
+    series = small_policy(tmp_path)
+    (tmp_path / "issued").mkdir(mode=0o700)
+    head = '{"schema": "pura-issued/1"}\n'
+    former = [{"payload": f"{number:09b}", "who": "south", "when": ""} for number in range(256)]
+    rows = "".join(json.dumps({**row, "model": ""}) + "\n" for row in former)
+    private(tmp_path / "issued" / "a.issued.jsonl", head + rows)
+    ledger = Ledger(Policy.load(tmp_path / "gateway.json"))
+    for key in ("0" * 16, "1" * 16):
+        own = {"house": replace(series["house"], key=key)}
+        numbers = {int(drawn(ledger, own), 2) for _ in range(256)}
+        assert numbers == set(range(256, 512))
+    ledger.close()
 
 
 def test_the_fields_of_a_payload(tmp_path: Path) -> None:

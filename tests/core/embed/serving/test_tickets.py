@@ -123,7 +123,7 @@ def test_reports_on_tickets_that_have_ended_are_dropped() -> None:
 
 
 def test_why_no_mark_was_drawn_is_kept() -> None:
-    refusal = GenerationError("gateway.numbers")
+    refusal = GenerationError("gateway.deployment", name="house")
     shop = office(refusal)
     ticket = shop.open("an order")
     assert shop.redeem([ticket.text], {}) == [None]

@@ -44,6 +44,8 @@ _CHOICE: Final = ("index", "text", "delta", "message", "finish_reason", "stop_re
 _SPEAKING: Final = ("content", "reasoning", "reasoning_content", "thinking", "tool_calls")
 _MESSAGE: Final = ("role", *_SPEAKING)
 _ERROR: Final = ("message", "type", "code", "param")
+# Where Ollama's routes lie, whose errors are a text alone.
+_OLLAMA_PATHS: Final = "/api/"
 
 Message = MutableMapping[str, Any]
 Send = Callable[[Message], Awaitable[None]]
@@ -267,7 +269,10 @@ class AnswerDelivery:
             answer = json.loads(piece)
             if "error" in answer:
                 self._failed = True
-                answer = {"error": {n: v for n, v in answer["error"].items() if n in _ERROR}}
+                stated = answer["error"]
+                if not isinstance(stated, str):  # as Ollama has it
+                    stated = {n: v for n, v in stated.items() if n in _ERROR}
+                answer = {"error": stated}
             else:
                 answer = await self._checked(answer, whole=False)
             self._held.append(self._written(answer))
@@ -319,10 +324,10 @@ class AnswerDelivery:
         _log.error("an answer is withheld: %s", error.code)
         self.outcome, self._closed = Outcome.WITHHELD, True
         if self._started:  # the client has the beginning already
-            body = self._written(error_body(error))
+            body = self._written(error_body(error, plain=self._form.streams_lines))
             await self._send({"type": "http.response.body", "body": body})
         else:
-            await send_error(self._send, error)
+            await send_error(self._send, error, plain=self._form.streams_lines)
 
     def _written(self, answer: dict[str, Any]) -> bytes:
         content = json.dumps(answer, ensure_ascii=False).encode()
@@ -338,9 +343,21 @@ class AnswerDelivery:
         return RequestRefusedError("gateway.undrawn", status=502, code="not-drawn")
 
 
-def error_body(error: PuraError) -> dict[str, Any]:
-    """Return an error as OpenAI's interface has it."""
+def error_body(error: PuraError, *, plain: bool) -> dict[str, Any]:
+    """Return an error as an interface has it.
+
+    Args:
+        error: The error.
+        plain: As Ollama's interface has it, a text alone; else as OpenAI's.
+    """
+    if plain:
+        return {"error": str(error)}
     return {"error": {"message": str(error), "type": "pura", "code": error.code}}
+
+
+def answers_plainly(path: str) -> bool:
+    """Whether the errors of a path are a text alone, as in Ollama's interface."""
+    return path.startswith(_OLLAMA_PATHS)
 
 
 def status_of(error: PuraError) -> int:
@@ -348,9 +365,9 @@ def status_of(error: PuraError) -> int:
     return error.status if isinstance(error, RequestRefusedError) else 500
 
 
-async def send_error(send: Send, error: PuraError) -> None:
-    """Answer with an error in place of the engine."""
-    body = json.dumps(error_body(error), ensure_ascii=False).encode()
+async def send_error(send: Send, error: PuraError, *, plain: bool) -> None:
+    """Answer with an error in place of the engine; see :func:`error_body`."""
+    body = json.dumps(error_body(error, plain=plain), ensure_ascii=False).encode()
     headers = [(b"content-type", _JSON), (b"content-length", b"%d" % len(body))]
     await send({"type": "http.response.start", "status": status_of(error), "headers": headers})
     await send({"type": "http.response.body", "body": body})

@@ -19,7 +19,14 @@ from typing import Any, Final
 
 from pura.base.errors import PuraError
 from pura.base.json_text import read_json
-from pura.embed.serving.answers import AnswerDelivery, Message, Outcome, Send, send_error
+from pura.embed.serving.answers import (
+    AnswerDelivery,
+    Message,
+    Outcome,
+    Send,
+    answers_plainly,
+    send_error,
+)
 from pura.embed.serving.channel import ChannelServer
 from pura.embed.serving.ledger import Ledger, Order
 from pura.embed.serving.manifests import Signer
@@ -141,7 +148,7 @@ class GatewayMiddleware:
                 await self._handle(scope, receive, send)
             except PuraError as error:
                 _log.info("a request was refused: %s", error.code)
-                await send_error(send, error)
+                await send_error(send, error, plain=answers_plainly(_path(scope)))
 
     async def _handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on.

@@ -21,7 +21,7 @@ from llama_cpp.llama_chat_format import Jinja2ChatFormatter
 
 from pura.base.errors import GenerationError, PuraError
 from pura.base.json_text import read_json
-from pura.embed.serving.answers import error_body, status_of
+from pura.embed.serving.answers import answers_plainly, error_body, status_of
 from pura.embed.serving.llama_answers import (
     ChatAnswer,
     CompletionAnswer,
@@ -305,7 +305,8 @@ def _words_of(model: llama_cpp.Llama, token: int) -> str:
     return "" if token < 0 else model.detokenize([token], special=True).decode("utf-8", "replace")
 
 
-async def _answer_error(_: Request, error: Exception) -> Response:
+async def _answer_error(request: Request, error: Exception) -> Response:
     known = error if isinstance(error, PuraError) else GenerationError("gateway.answer")
     status = 400 if isinstance(known, GenerationError) else status_of(known)
-    return JSONResponse(error_body(known), status_code=status)
+    body = error_body(known, plain=answers_plainly(request.url.path))
+    return JSONResponse(body, status_code=status)

@@ -343,10 +343,11 @@ class Answer:
 
     @property
     def error(self) -> dict[str, Any]:
-        """The error of a refusal, or at the end of a stream."""
+        """The error of a refusal, or at the end of a stream; Ollama's has a message alone."""
         for piece in self.pieces:
             if "error" in piece:
-                return dict(piece["error"])
+                stated = piece["error"]
+                return {"message": stated} if isinstance(stated, str) else dict(stated)
         raise AssertionError(self.body)
 
     @property

@@ -28,6 +28,7 @@ from pura.base.errors import RegisterError
 from pura.embed.serving.deployments import Deployments
 from pura.embed.serving.gateway import Gateway, GatewayMiddleware
 from pura.embed.serving.policy import receipt
+from pura.embed.serving.requests import RequestRefusedError
 from pura.embed.serving.tickets import TICKET
 from pura.scheme import Payload
 
@@ -198,7 +199,8 @@ def test_words_that_have_no_drawn_tokens_do_not_leave(start: Start, path: str, w
     middleware, _ = start(Fault(**{words: "the client's own words"}))
     answer = ask(middleware, {**REQUESTS[path], "stream": True}, path=path)
     assert "own words" not in answer.text
-    assert answer.error["code"] == "not-drawn"
+    undrawn = str(RequestRefusedError("gateway.undrawn"))
+    assert answer.error["message"] == undrawn
 
 
 def test_an_engine_that_fails_leaves_a_row_that_says_so(start: Start, tmp_path: Path) -> None:
@@ -358,6 +360,16 @@ def test_an_answer_bears_a_receipt_that_its_proxy_knows(start: Start) -> None:
             headers=[CUSTOMER, TOKEN, nonce],
         )
         assert {piece["id"] for piece in answer.pieces} == {receipt(SECRET, "5eed")}
+
+
+@pytest.mark.parametrize("path", REQUESTS)
+def test_a_refusal_has_the_form_of_its_interface(start: Start, path: str) -> None:
+    """Ollama's clients take a text, OpenAI's an object with it."""
+    middleware, _ = start()
+    answer = ask(middleware, {**REQUESTS[path], "n_of_nothing": 1}, path=path)
+    error = json.loads(answer.body)["error"]
+    assert answer.status == 400
+    assert "n_of_nothing" in (error if path.startswith("/api/") else error["message"])
 
 
 # --- routes -------------------------------------------------------------------------------------

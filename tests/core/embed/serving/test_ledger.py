@@ -26,6 +26,8 @@ from pura.embed.serving.answers import Outcome
 from pura.embed.serving.ledger import Ledger, Order
 from pura.embed.serving.policy import Customer
 from pura.embed.serving.tickets import AssignedMark
+from pura.register.issue_log import import_log
+from pura.register.store import Register
 from pura.scheme import Payload, PayloadSeries, Profile, unpack
 
 ROOT = Path(__file__).parents[4]
@@ -95,6 +97,24 @@ def test_a_row_names_the_key_and_profile_that_the_engine_marks_with(tmp_path: Pa
         "random",
     )
     assert of_epoch["epoch"] == "2026-11-28"
+
+
+def test_the_register_takes_the_rows_under_their_own_key(tmp_path: Path) -> None:
+    ledger = Ledger(load_policy(tmp_path))
+    orders = [order(who) for who in ("north", "south", "north")]
+    marks = ledger.issue(orders, SERIES)
+    ledger.finish(orders[0], Outcome.ABORTED, 3)
+    ledger.close()
+    with Register(tmp_path / "register.sqlite3", create=True) as register:
+        assert import_log(register, tmp_path / "issued") == 3
+        for one, mark in zip(orders, marks, strict=True):
+            assert isinstance(mark, AssignedMark)
+            entry = register.find(SERIES["house"].mark(mark.payload))
+            assert entry is not None
+            assert entry.issue == one.issue
+            other = replace(SERIES["house"], key="1" * 16).mark(mark.payload)
+            assert register.find(other) is None
+        assert import_log(register, tmp_path / "issued") == 0
 
 
 def test_a_number_of_another_key_is_free(tmp_path: Path) -> None:

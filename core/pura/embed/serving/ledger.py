@@ -12,7 +12,7 @@ import json
 import logging
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from pura.base.errors import GenerationError, PuraError, RegisterError
@@ -72,6 +72,8 @@ class Ledger:
         self._lock = threading.Lock()
         self._between = file_lock(policy.log / "number.lock", _PATIENCE_S)
         self._taken: set[_Mark] = set()
+        # Where no number is drawn, all answers to a customer carry one mark: its one row.
+        self._standing: dict[_Mark, Issue] = {}
         self._read_to: dict[str, int] = {}
 
     def issue(
@@ -92,8 +94,10 @@ class Ledger:
             with self._lock, self._between:
                 self._read_others()
                 marks = [self._draw(order, own) for order in orders]
-                self._rows.add_many(order.issue for order in orders if order.issue is not None)
-                self._rows.sync()
+                new = self._new_rows(orders)
+                if new:
+                    self._rows.add_many(new)
+                    self._rows.sync()
         except (OSError, TimeoutError) as error:
             why = getattr(error, "errno", None) or 0
             return [RegisterError("file.write", name=self._policy.log.name, why=why)] * len(orders)
@@ -148,8 +152,25 @@ class Ledger:
             )
         except PuraError as error:
             return error
-        self._taken.add(_mark_of(series, payload.text))
+        mark = _mark_of(series, payload.text)
+        self._taken.add(mark)
+        standing = self._standing.get(mark)
+        if not numbered and standing is not None and standing.who == order.customer.who:
+            order.issue = replace(standing, manifest=order.manifest)
         return AssignedMark(deployment=self._policy.deployment, payload=payload)
+
+    def _new_rows(self, orders: Sequence[Order]) -> list[Issue]:
+        """Return the rows that have to be written: of a mark and a customer one, whatever day."""
+        new: dict[tuple[_Mark, str], Issue] = {}
+        for order in orders:
+            issue = order.issue
+            if issue is None or issue.series is None:
+                continue
+            mark = _mark_of(issue.series, issue.payload.text)
+            standing = self._standing.get(mark)
+            if standing is None or not issue.same_as(standing):
+                new.setdefault((mark, issue.who), issue)
+        return list(new.values())
 
     def _width(self, name: str) -> int:
         """Return how many bits a field has; the whole payload of a profile without fields."""
@@ -195,13 +216,23 @@ class Ledger:
 
     def _read_others(self) -> None:
         """Read which marks other processes, or this one before, have given."""
+        numbered = NUMBER in self._policy.payload.values()
         for path in self._policy.log.glob(f"*{SUFFIX}"):
             with path.open("rb") as file:
                 file.seek(self._read_to.get(path.name, 0))
                 added = file.read()
             whole = added[: added.rfind(b"\n") + 1]
             self._read_to[path.name] = self._read_to.get(path.name, 0) + len(whole)
-            self._taken.update(_marks_in(whole))
+            for row in _rows_in(whole):
+                mark = (
+                    row.get("key", ""),
+                    row.get("epoch", ""),
+                    row.get("profile", ""),
+                    row["payload"],
+                )
+                self._taken.add(mark)
+                if not numbered and all(mark[:1] + mark[2:3]) and mark not in self._standing:
+                    self._standing[mark] = _issue_of(row)
 
 
 _Mark = tuple[str, str, str, str]
@@ -217,12 +248,23 @@ def _marks(series: PayloadSeries, payload: str) -> tuple[_Mark, _Mark]:
     return _mark_of(series, payload), ("", "", "", payload)
 
 
-def _marks_in(lines: bytes) -> Iterator[_Mark]:
+def _rows_in(lines: bytes) -> Iterator[dict[str, str]]:
     for line in lines.splitlines():
         try:
             row = json.loads(line)
-            payload = row["payload"]
-        except (ValueError, KeyError, TypeError):
-            continue  # the head, or a line that a crash cut
-        key, epoch, profile = (str(row.get(name, "")) for name in ("key", "epoch", "profile"))
-        yield key, epoch, profile, str(payload)
+        except ValueError:
+            continue  # a line that a crash cut
+        if isinstance(row, dict) and "payload" in row:  # the head has none
+            yield {name: str(value) for name, value in row.items()}
+
+
+def _issue_of(row: Mapping[str, str]) -> Issue:
+    """Return the issue of a row that says its key; without its manifest."""
+    return Issue(
+        payload=Payload(text=row["payload"]),
+        series=PayloadSeries(key=row["key"], epoch=row["epoch"], profile=row["profile"]),
+        drawn=Drawn(row["drawn"]),
+        who=row["who"],
+        when=row["when"],
+        model=row["model"],
+    )

@@ -1,5 +1,6 @@
 """The rows of a gateway: on disk before a token is drawn, wherever a process is killed."""
 
+import datetime as dt
 import json
 import os
 import signal
@@ -9,6 +10,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -21,7 +23,7 @@ from tests.core.embed.serving.small_engine import (
 )
 from tests.core.embed.serving.test_policy import FIELDS
 
-from pura.base.errors import PuraError
+from pura.base.errors import PuraError, RegisterError
 from pura.embed.serving.answers import Outcome
 from pura.embed.serving.ledger import Ledger, Order
 from pura.embed.serving.policy import Customer
@@ -154,11 +156,37 @@ def test_the_fields_of_a_payload(tmp_path: Path) -> None:
     ledger.close()
 
 
-def test_the_same_payload_for_every_answer_of_a_customer(tmp_path: Path) -> None:
-    """A policy without @number gives each customer one payload."""
+@pytest.mark.parametrize("processes", [1, 2])
+def test_the_same_payload_for_every_answer_of_a_customer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, processes: int
+) -> None:
+    """A policy without @number gives each customer one mark, which has one row on all days."""
+    policy = load_policy(tmp_path, payload={"bits": 5})
+    ledgers = [Ledger(policy) for _ in range(processes)]
+    ledgers[0].issue([replace(order(), manifest=f"urn:{number}") for number in range(2)], SERIES)
+    texts = {drawn(ledger) for ledger in ledgers * 2}
+    late = SimpleNamespace(now=lambda _: dt.datetime(2099, 1, 2, tzinfo=dt.UTC))
+    clock = SimpleNamespace(UTC=dt.UTC, datetime=late)
+    monkeypatch.setattr("pura.embed.serving.ledger.dt", clock)
+    texts |= {drawn(ledger) for ledger in [*ledgers, Ledger(policy)]}
+    assert texts == {Payload.from_int(5, 36).text}
+    (row,) = rows_in(tmp_path)
+    assert row["when"] < "2099"
+    with Register(tmp_path / "register.sqlite3", create=True) as register:
+        assert import_log(register, tmp_path / "issued") == 1
+
+
+def test_one_payload_for_two_customers_is_told_at_the_import(tmp_path: Path) -> None:
+    """The policy gives it to both, so the mark names neither."""
     ledger = Ledger(load_policy(tmp_path, payload={"bits": 5}))
-    assert drawn(ledger) == drawn(ledger) == Payload.from_int(5, 36).text
+    ledger.issue([order("north"), order("south")], SERIES)
     ledger.close()
+    assert [row["who"] for row in rows_in(tmp_path)] == ["north", "south"]
+    with (
+        Register(tmp_path / "register.sqlite3", create=True) as register,
+        pytest.raises(RegisterError),
+    ):
+        import_log(register, tmp_path / "issued")
 
 
 def test_how_an_answer_ended_is_noted(tmp_path: Path) -> None:

@@ -262,6 +262,43 @@ def test_an_answer_that_did_not_come_through_the_gateway_is_withheld(
     assert ("".join(words), rows_in(deployed.folder)) == ("", before)
 
 
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/vllm/v1/completions",
+        "/openai/v1/completions",
+        "/openai_passthrough/v1/completions",
+        "/openai/deployments/council/completions",
+        "/engines/council/completions",
+        "/v1/responses",
+        "/v1/messages",
+    ],
+)
+def test_no_other_way_through_the_proxy_lets_a_client_name_a_customer(
+    proxy: Proxy, deployed: Deployed, path: str
+) -> None:
+    """Routes that LiteLLM passes on, or answers in another form; some are the usual one."""
+    south = (("x-pura-customer", internal_id("sk-south")),)
+    request = HostileRequest(title="", path=path, headers=south)
+    asked = {
+        "model": "council",
+        "prompt": PROMPTS[0],
+        "input": PROMPTS[0],
+        "messages": [{"role": "user", "content": "Write about the harbour."}],
+        "max_tokens": LENGTH,
+    }
+    kept = {
+        "/v1/responses": ("model", "input"),
+        "/v1/messages": ("model", "messages", "max_tokens"),
+    }.get(path, ("model", "prompt", "max_tokens"))
+    body = json.dumps({name: asked[name] for name in kept}).encode()
+    before = rows_in(deployed.folder)
+    headers = [("authorization", "Bearer sk-north")]
+    answer = send(("127.0.0.1", proxy.port), request, body, headers)
+    new = rows_in(deployed.folder)[len(before) :]
+    assert [row["who"] for row in new] == ["north"] * (answer.status == 200)
+
+
 def test_a_client_that_reaches_the_gateway_itself_is_nobody(proxy: Proxy) -> None:
     request = HostileRequest(title="", headers=(("x-pura-customer", internal_id("sk-north")),))
     body = request.body(LENGTH, "smollm2")

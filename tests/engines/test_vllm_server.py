@@ -111,13 +111,13 @@ def test_a_stop_string_and_a_temperature_that_no_profile_has(
         model=BUILTIN,
         prompt=PROMPTS[1],
         max_tokens=LENGTH,
-        stop=["the"],
+        stop=["e"],
         temperature=0.3,
         extra_body={"min_tokens": 120, "vllm_xargs": deployed.arguments("desk", 0x5A3)},
     )
     (one,) = made.choices
     assert one.finish_reason == "stop"
-    assert not one.text.endswith("the")
+    assert not one.text.endswith("e")
     deployed.check(one.text, "desk", 0x5A3)
 
 

@@ -37,7 +37,7 @@ from tests.core.embed.serving.hostile import Expected, HostileAnswer, HostileReq
 import pura
 from pura.base.paths import user_paths
 from pura.embed.serving.channel import ChannelServer
-from pura.embed.serving.tickets import TICKET, AssignedMark, TicketOffice
+from pura.embed.serving.tickets import TICKET, AssignedMark, Ticket, TicketOffice
 from pura.keys.sealed import seal_secret
 from pura.scheme import Payload, Profile, SecretKey
 from pura.scheme.foreign import FOREIGN, foreign_settings
@@ -80,11 +80,15 @@ class Deployed:
     def file(self) -> Path:
         return self.folder / "serving.json"
 
-    def arguments(self, name: str, payload: int) -> dict[str, str]:
-        """Return what one request brings that a gateway assigned this mark to."""
+    def ticket(self, name: str, payload: int) -> Ticket:
+        """Open the ticket of a request that a gateway assigns this mark to."""
         bits = self.profiles[name].payload_bits
         mark = AssignedMark(deployment=name, payload=Payload.from_int(payload, bits))
-        return {TICKET: self.office.open(mark).text}
+        return self.office.open(mark)
+
+    def arguments(self, name: str, payload: int) -> dict[str, str]:
+        """Return what such a request brings."""
+        return {TICKET: self.ticket(name, payload).text}
 
     def audit(self, text: str, name: str, ids: Sequence[int] | None = None) -> pura.Audit:
         """Return what an auditor gets to read of a text."""

@@ -12,7 +12,7 @@ import json
 import logging
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Final
 
 from pura.base.errors import GenerationError, PuraError, RegisterError
@@ -113,9 +113,14 @@ class Ledger:
             outcome: How it ended.
             left: How many tokens of it were handed over.
         """
-        if order.issue is None:
+        if order.issue is None or order.issue.series is None:
             return
-        row = {"payload": order.issue.payload.text, "outcome": outcome.value, "tokens": left}
+        row = {
+            **asdict(order.issue.series),  # a payload alone names no mark
+            "payload": order.issue.payload.text,
+            "outcome": outcome.value,
+            "tokens": left,
+        }
         with self._lock, (self._policy.log / "outcomes.jsonl").open("a") as file:
             file.write(json.dumps(row) + "\n")
 

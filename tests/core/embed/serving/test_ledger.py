@@ -197,6 +197,9 @@ def test_how_an_answer_ended_is_noted(tmp_path: Path) -> None:
         ledger.finish(one, outcome, 7)
     ledger.finish(order(), Outcome.ABORTED, 0)  # nothing was drawn for it
     assert [outcome for outcome, _ in outcomes_in(tmp_path).values()] == list(Outcome)
+    lines = (tmp_path / "issued" / "outcomes.jsonl").read_text().splitlines()
+    own = {"key": SERIES["house"].key, "epoch": "", "profile": SERIES["house"].profile}
+    assert all(json.loads(line).items() >= own.items() for line in lines)
     ledger.close()
 
 

@@ -1,0 +1,298 @@
+"""Whether somebody without the key can make a text that is attributed to somebody else.
+
+Attackers collect answers of a service and put texts of their own together from them, or question it
+as customers (``_forgery_attacks.py``). Each text is audited as any other, by the model that wrote
+the answers, without the prompt. Beside them stand texts that the service wrote, as they are and
+edited: these must keep their name. Documentation: ``docs/how-it-works/forgery.md``::
+
+    python bench/forgery.py --cache DIR [--only PART …] [--setting NAME …] [--write]
+
+What was written and audited stays in the cache and is not done again. ``--write`` writes the tables
+of the documentation.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache as once
+from pathlib import Path
+from typing import Any, Final
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import numpy as np
+
+import _common
+from _forgery_attacks import Forged, composed, mosaic, replay, three_accounts
+from _forgery_audits import Audits, Question
+from _forgery_texts import (
+    WINDOWS,
+    Answer,
+    Setting,
+    collected,
+    document,
+    edited,
+    genuine,
+    genuine_cell,
+    randomness,
+    settings,
+)
+from _study_read import human_texts
+from pura.measure.cache import Cache
+from pura.measure.corpora import SEED
+
+TEXTS: Final = 20
+"""Forged texts of a cell, unless ``--texts`` says otherwise."""
+
+COLLECTED: Final = (24, 64, 128, 256)
+LENGTHS: Final = (120, 320)
+GENUINE: Final = 64
+"""Genuine texts of a code and a window; half of them calibrate, half are kept aside."""
+GENUINE_LENGTHS: Final = (120, 320)
+EDITS: Final = (0, 10, 20)
+"""Words replaced in genuine texts, percent."""
+QUOTES: Final = (30, 60, 100, 150)
+"""Tokens that a genuine document quotes of each answer."""
+QUOTED: Final = 4
+"""Answers that a genuine document quotes."""
+WORDS_BETWEEN: Final = (0, 40)
+DOCUMENTS: Final = 16
+PIECES: Final = (15, 30, 60)
+PEOPLE: Final = (3, 12)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """Texts that were forged alike.
+
+    Attributes:
+        part: Which part of the study it belongs to.
+        setting: How the service marks.
+        tokens: Length of the texts.
+        answers: Answers that the attacker has; 0 where he asks for what he needs.
+        manner: What he gives up for a stronger mark, of ``MANNERS``.
+        request: Tokens that he asks for at a time; 0 where he collects.
+        piece: Tokens of a piece of which the texts are put together; 0 where they are written.
+        people: Whose answers these pieces are.
+    """
+
+    part: str
+    setting: Setting
+    tokens: int
+    answers: int = 0
+    manner: str = ""
+    request: int = 0
+    piece: int = 0
+    people: int = 0
+
+    @property
+    def name(self) -> str:
+        """Name in the cache. Texts of a cell that are there count, however many they are."""
+        counts = (self.answers, self.request, self.piece, self.people)
+        how = "-".join(filter(None, (self.part, self.manner)))
+        return f"forged.{how}.{self.setting.name}.{self.tokens}.{'-'.join(map(str, counts))}"
+
+    def write(self, model: Any, answers: Callable[[int], list[Answer]], texts: int) -> list[Forged]:
+        """Forge the texts of the cell."""
+        match self.part:
+            case "replay":
+                collected_answers = answers(self.answers)
+                return replay(
+                    model, self.setting, collected_answers, texts, self.tokens, self.manner
+                )
+            case "accounts":
+                return three_accounts(model, self.setting, texts, self.tokens, self.request)
+            case "composed":
+                return composed(model, self.setting, texts, self.tokens, self.request)
+            case _:
+                return mosaic(
+                    self.setting,
+                    answers(self.answers),
+                    texts,
+                    self.tokens,
+                    self.piece,
+                    self.people,
+                )
+
+
+def cells() -> Iterator[Cell]:
+    """Yield the cells of all attacks, the most important first."""
+    for setting in settings():
+        for count in COLLECTED:
+            for tokens in LENGTHS:
+                yield Cell(
+                    part="replay",
+                    setting=setting,
+                    tokens=tokens,
+                    answers=count,
+                    manner="readable",
+                )
+    for setting in settings():
+        # An answer as long as a context and a token more is the shortest that shows anything.
+        for request in sorted({2, 3, setting.context_window + 1}):
+            for tokens in LENGTHS:
+                yield Cell(part="accounts", setting=setting, tokens=tokens, request=request)
+        for request in (2, 3):
+            for tokens in LENGTHS:
+                yield Cell(part="composed", setting=setting, tokens=tokens, request=request)
+    for setting in settings():
+        for count in COLLECTED if setting.context_window == min(WINDOWS) else ():
+            yield Cell(
+                part="replay",
+                setting=setting,
+                tokens=max(LENGTHS),
+                answers=count,
+                manner="greedy",
+            )
+    for setting in settings():
+        if setting.use == "answer":
+            for piece in PIECES:
+                for people in PEOPLE:
+                    yield Cell(
+                        part="pieces",
+                        setting=setting,
+                        tokens=max(LENGTHS),
+                        answers=64,
+                        piece=piece,
+                        people=people,
+                    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class GenuineCell:
+    """Texts that the service wrote to one person each, as they are or edited.
+
+    Attributes:
+        setting: How the service marks.
+        tokens: Length of the texts before they were edited.
+        edit: Words replaced, percent.
+    """
+
+    setting: Setting
+    tokens: int
+    edit: int
+    part: str = "genuine"
+
+    @property
+    def name(self) -> str:
+        """Name in the tables."""
+        return f"genuine.{self.setting.name}.{self.tokens}.{self.edit}"
+
+    def questions(self, model: Callable[[], Any], cache: Cache) -> list[Question]:
+        """Return the texts with what they are audited with."""
+        profile = self.setting.profile(model())
+        cell = genuine_cell(self.setting, GENUINE, max(GENUINE_LENGTHS))
+        questions = []
+        for text in genuine(model(), cache, cell, profile):
+            written = model().tokenizer.decode(text.ids[: self.tokens].tolist())
+            rng = cell.generator(f"edit {self.tokens} {self.edit}", text.number)
+            questions.append(
+                Question(text=edited(written, self.edit, rng), key=text.key, profile=profile)
+            )
+        return questions
+
+
+@dataclass(frozen=True, kw_only=True)
+class DocumentCell:
+    """Documents in which somebody quotes several answers.
+
+    Attributes:
+        setting: How the service marks.
+        quote: Tokens quoted of each answer.
+        words_between: Words of the person who quotes, between the quotes.
+    """
+
+    setting: Setting
+    quote: int
+    words_between: int
+    part: str = "documents"
+
+    @property
+    def name(self) -> str:
+        """Name in the tables."""
+        return f"documents.{self.setting.name}.{self.quote}.{self.words_between}"
+
+    def questions(self, model: Callable[[], Any], cache: Cache) -> list[Question]:
+        """Return the documents with what they are audited with."""
+        answers = collected(model(), cache, self.setting, DOCUMENTS * QUOTED)
+        profile, human, questions = self.setting.profile(model()), human_texts(), []
+        for number in range(DOCUMENTS):
+            quoted = answers[number * QUOTED : (number + 1) * QUOTED]
+            text = document(
+                [model().tokenizer.decode(a.ids[: self.quote].tolist()).strip() for a in quoted],
+                words_between=self.words_between,
+                human=human,
+                rng=randomness(self.name, number),
+            )
+            questions.append(Question(text=text, key=self.setting.key, profile=profile))
+        return questions
+
+
+def kept_cells() -> Iterator[GenuineCell | DocumentCell]:
+    """Yield the cells of texts whose marks are to keep their names."""
+    for setting in settings():
+        if setting.use == "recipient":
+            for edit in sorted(EDITS, key=lambda edit: edit != EDITS[1]):
+                for tokens in GENUINE_LENGTHS:
+                    yield GenuineCell(setting=setting, tokens=tokens, edit=edit)
+    for setting in settings():
+        if setting.use == "answer" and setting.context_window == min(WINDOWS):
+            for quote in QUOTES:
+                for words in WORDS_BETWEEN:
+                    yield DocumentCell(setting=setting, quote=quote, words_between=words)
+
+
+def forged(model: Callable[[], Any], cache: Cache, cell: Cell, count: int) -> list[Forged]:
+    """Return the texts of a cell, and forge them if there are fewer."""
+    if cell.name not in cache or len(cache.get(cell.name)["ids"]) < count:
+        start = time.perf_counter()
+        texts = cell.write(
+            model(), lambda answers: collected(model(), cache, cell.setting, answers), count
+        )
+        columns = {
+            "ids": [text.ids for text in texts],
+            "counts": [np.array([text.copied, text.requests]) for text in texts],
+        }
+        cache.put(cell.name, columns)
+        print(f"forged {cell.name} in {time.perf_counter() - start:.0f} s", flush=True)
+    stored = cache.get(cell.name)
+    return [
+        Forged(ids=ids, copied=int(copied), requests=float(requests))
+        for ids, (copied, requests) in zip(stored["ids"], stored["counts"], strict=True)
+    ]
+
+
+def main() -> None:
+    """Forge, audit and print what is asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--cache", type=Path, required=True)
+    parser.add_argument("--only", nargs="*", default=[])
+    parser.add_argument("--setting", nargs="*", default=[])
+    parser.add_argument("--texts", type=int, default=TEXTS)
+    args = parser.parse_args()
+    cache, model = Cache(args.cache), once(_common.load_builtin)
+    audits = Audits(args.cache)
+    for cell in (*kept_cells(), *cells()):
+        if args.only and cell.part not in args.only:
+            continue
+        if args.setting and cell.setting.name not in args.setting:
+            continue
+        if isinstance(cell, Cell):
+            texts = forged(model, cache, cell, args.texts)
+            profile, decode = cell.setting.profile(model()), model().tokenizer.decode
+            questions = [
+                Question(text=decode(t.ids.tolist()), key=cell.setting.key, profile=profile)
+                for t in texts
+            ]
+        else:
+            questions = cell.questions(model, cache)
+        records = audits.of(questions, model, cell.name)
+        print(cell.name, [a.verdict for a in records].count("mark"), flush=True)
+
+
+if __name__ == "__main__":
+    main()

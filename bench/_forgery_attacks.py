@@ -94,7 +94,7 @@ class Table:
 
     @classmethod
     def of(cls, answers: Sequence[I64], window: int) -> Table:
-        """Read answers; a context that is repeated in one answer carries no mark and is left out."""
+        """Read answers; a context that one answer repeats carries no mark and is left out."""
         table = cls(window=window)
         for ids in answers:
             tokens, seen = ids.tolist(), set()

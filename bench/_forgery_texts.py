@@ -94,6 +94,7 @@ class Setting:
             code=self.code,
             context_window=self.context_window,
             fields=FIELDS if self.use == "recipient" else (),
+            payload_use=None,  # the records hold their payloads; the rule is applied later
         )
 
     def payload(self, profile: Profile, customer: int, rng: np.random.Generator) -> Payload:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache as once
 from pathlib import Path
@@ -28,7 +28,7 @@ import numpy as np
 
 import _common
 from _forgery_attacks import Forged, composed, mosaic, replay, three_accounts
-from _forgery_audits import Audits, Question
+from _forgery_audits import Audits, Naming, Question, naming_of
 from _forgery_texts import (
     WINDOWS,
     Answer,
@@ -43,7 +43,6 @@ from _forgery_texts import (
 )
 from _study_read import human_texts
 from pura.measure.cache import Cache
-from pura.measure.corpora import SEED
 
 TEXTS: Final = 20
 """Forged texts of a cell, unless ``--texts`` says otherwise."""
@@ -121,45 +120,49 @@ class Cell:
 
 def cells() -> Iterator[Cell]:
     """Yield the cells of all attacks, the most important first."""
+    yield from replayed("readable", settings(), LENGTHS)
     for setting in settings():
-        for count in COLLECTED:
-            for tokens in LENGTHS:
-                yield Cell(
-                    part="replay",
-                    setting=setting,
-                    tokens=tokens,
-                    answers=count,
-                    manner="readable",
-                )
-    for setting in settings():
-        # An answer as long as a context and a token more is the shortest that shows anything.
-        for request in sorted({2, 3, setting.context_window + 1}):
-            for tokens in LENGTHS:
-                yield Cell(part="accounts", setting=setting, tokens=tokens, request=request)
-        for request in (2, 3):
-            for tokens in LENGTHS:
-                yield Cell(part="composed", setting=setting, tokens=tokens, request=request)
-    for setting in settings():
-        for count in COLLECTED if setting.context_window == min(WINDOWS) else ():
-            yield Cell(
-                part="replay",
-                setting=setting,
-                tokens=max(LENGTHS),
-                answers=count,
-                manner="greedy",
-            )
+        yield from asked_for(setting)
+    narrow = [one for one in settings() if one.context_window == min(WINDOWS)]
+    yield from replayed("greedy", narrow, LENGTHS[-1:])
     for setting in settings():
         if setting.use == "answer":
-            for piece in PIECES:
-                for people in PEOPLE:
-                    yield Cell(
-                        part="pieces",
-                        setting=setting,
-                        tokens=max(LENGTHS),
-                        answers=64,
-                        piece=piece,
-                        people=people,
-                    )
+            yield from pieced(setting)
+
+
+def replayed(manner: str, used: Iterable[Setting], lengths: Sequence[int]) -> Iterator[Cell]:
+    """Yield the cells of attackers who walk a table of collected answers."""
+    for setting in used:
+        for count in COLLECTED:
+            for tokens in lengths:
+                yield Cell(
+                    part="replay", setting=setting, tokens=tokens, answers=count, manner=manner
+                )
+
+
+def asked_for(setting: Setting) -> Iterator[Cell]:
+    """Yield the cells of attackers who ask for a few tokens at a time."""
+    # An answer as long as a context and a token more is the shortest that shows anything.
+    for request in sorted({2, 3, setting.context_window + 1}):
+        for tokens in LENGTHS:
+            yield Cell(part="accounts", setting=setting, tokens=tokens, request=request)
+    for request in (2, 3):
+        for tokens in LENGTHS:
+            yield Cell(part="composed", setting=setting, tokens=tokens, request=request)
+
+
+def pieced(setting: Setting) -> Iterator[Cell]:
+    """Yield the cells of texts that are put together from pieces."""
+    for piece in PIECES:
+        for people in PEOPLE:
+            yield Cell(
+                part="pieces",
+                setting=setting,
+                tokens=max(LENGTHS),
+                answers=64,
+                piece=piece,
+                people=people,
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -247,7 +250,9 @@ def kept_cells() -> Iterator[GenuineCell | DocumentCell]:
 
 
 def forged(model: Callable[[], Any], cache: Cache, cell: Cell, count: int) -> list[Forged]:
-    """Return the texts of a cell, and forge them if there are fewer."""
+    """Return the texts of a cell, and forge them if there are fewer; none that is not wanted."""
+    if not count and cell.name not in cache:
+        return []
     if cell.name not in cache or len(cache.get(cell.name)["ids"]) < count:
         start = time.perf_counter()
         texts = cell.write(
@@ -273,16 +278,19 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", default=[])
     parser.add_argument("--setting", nargs="*", default=[])
     parser.add_argument("--texts", type=int, default=TEXTS)
+    parser.add_argument("--stored", action="store_true", help="forge and audit nothing more")
+    parser.add_argument("--write", action="store_true", help="write the table of the documentation")
     args = parser.parse_args()
     cache, model = Cache(args.cache), once(_common.load_builtin)
     audits = Audits(args.cache)
+    found: dict[Cell | GenuineCell | DocumentCell, list[Naming]] = {}
     for cell in (*kept_cells(), *cells()):
         if args.only and cell.part not in args.only:
             continue
         if args.setting and cell.setting.name not in args.setting:
             continue
         if isinstance(cell, Cell):
-            texts = forged(model, cache, cell, args.texts)
+            texts = forged(model, cache, cell, 0 if args.stored else args.texts)
             profile, decode = cell.setting.profile(model()), model().tokenizer.decode
             questions = [
                 Question(text=decode(t.ids.tolist()), key=cell.setting.key, profile=profile)
@@ -290,8 +298,46 @@ def main() -> None:
             ]
         else:
             questions = cell.questions(model, cache)
+        if args.stored:
+            questions = [one for one in questions if one in audits]
         records = audits.of(questions, model, cell.name)
-        print(cell.name, [a.verdict for a in records].count("mark"), flush=True)
+        found[cell] = [naming_of(one, cell.setting.use) for one in records]
+        print(row(cell, found[cell]), flush=True)
+    if args.write:
+        write(found)
+
+
+HEAD: Final = "part,code,window,use,tokens,what,texts,marks,named_before,named,in_pieces"
+
+
+def row(cell: Cell | GenuineCell | DocumentCell, found: Sequence[Naming]) -> str:
+    """Return the line of the table of a cell."""
+    match cell:
+        case Cell():
+            tokens = cell.tokens
+            what = {
+                "replay": f"{cell.answers} answers {cell.manner}",
+                "pieces": f"{cell.piece} tokens of {cell.people} people",
+            }.get(cell.part, f"{cell.request} tokens at a time")
+        case GenuineCell():
+            tokens, what = cell.tokens, f"{cell.edit} % of the words exchanged"
+        case DocumentCell():
+            tokens, what = cell.quote, f"{QUOTED} quotations {cell.words_between} words apart"
+    setting = cell.setting
+    counts = [
+        len(found),
+        *(sum(getattr(one, name) for one in found) for name in ("mark", "before", "named")),
+        sum(one.pieces for one in found),
+    ]
+    of_cell = (cell.part, setting.code, setting.context_window, setting.use, tokens, what)
+    return ",".join(map(str, (*of_cell, *counts)))
+
+
+def write(found: dict[Cell | GenuineCell | DocumentCell, list[Naming]]) -> None:
+    """Write the table of the documentation."""
+    path = Path(__file__).resolve().parents[1] / "docs" / "how-it-works" / "study" / "forgery.csv"
+    lines = [HEAD, *(row(cell, one) for cell, one in found.items() if one)]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

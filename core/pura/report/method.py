@@ -317,4 +317,5 @@ def validation(audits: Sequence[Audit], labels: Labels) -> tuple[Block, ...]:
     if draws:
         smallest = numerals.chance(1 / (min(draws) + 1), labels.language)
         items.append(labels("validation.mc", r=smallest))
-    return (bullets([*items, labels("limits.copy"), labels("limits.privacy")]),)
+    limits = [labels(f"limits.{name}") for name in ("copy", "forgery", "privacy")]
+    return (bullets([*items, *limits]),)

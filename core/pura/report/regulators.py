@@ -44,7 +44,7 @@ _ASKED: Final = (
     ("interoperable", "8"),
     ("feasible", "7"),
 )
-_LIMITS: Final = ("short", "rewritten", "absence", "media", "people", "key", "others")
+_LIMITS: Final = ("short", "rewritten", "absence", "media", "people", "key", "forgery", "others")
 # Bullets are the annex's own texts, or what was seen of a duty.
 _INTEROP: Final = (
     ("interop", ("open", "records", "key", "c2pa")),

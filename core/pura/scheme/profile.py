@@ -394,7 +394,7 @@ class Profile:
 
     @cached_property
     def fingerprint(self) -> str:
-        """16 hex digits over everything that marks or reads; names, notes, use and limits do not."""
+        """16 hex digits over everything that marks or reads: not names, notes, use and limits."""
         data = self.to_dict()
         for name in ("name", "note", "key", "key_epochs", "model", "payload_use"):
             data.pop(name, None)

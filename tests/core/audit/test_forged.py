@@ -59,7 +59,8 @@ def audit(name: str, builtin_model: Any, tmp_path_factory: pytest.TempPathFactor
 def outputs(audit: Audit) -> dict[str, str]:
     """Return what each output says of an audit."""
     place = {"input": 1, "item": 1, "piece": 1, "path": "/a.txt", "part": ""}
-    found = {"record": json_io.to_json(audit), "row": row_line(row_of(place, finding_of(audit.finding)))}
+    row = row_line(row_of(place, finding_of(audit.finding)))
+    found = {"record": json_io.to_json(audit), "row": row}
     for language in LANGUAGES:
         request = ReportRequest(language=language)
         seals = Seals(name="record.json", record="0" * 64, size=1)

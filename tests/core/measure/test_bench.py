@@ -39,6 +39,7 @@ NOT_RUN = {
     "evidence_pass.py": LONG,
     "false_positives.py": LONG,
     "false_positives_others.py": "rates need more keys than a short run has",
+    "forgery.py": CACHE,
     "gaps.py": "needs a file of texts",
     "gates.py": CACHE,
     "gateway.py": "needs a serving engine",

@@ -243,6 +243,7 @@ _TYPED: Final = (
     "usage",
     "payload",
     "key-epoch",
+    "key-epoch-label",
     "key-epochs-many",
     "key-missing",
     "key-one",

@@ -267,7 +267,7 @@ class KeyStore:
         if epoch:
             first_day(label)
         elif is_epoch(label):
-            raise KeyFormatError("key.epoch-label", label=label, code="key-epoch")
+            raise KeyFormatError("key.epoch-label", label=label, code="key-epoch-label")
         with self.get(master) as secret, make(secret, label) as key:
             entry = self.add(
                 name or f"{master}/{label}",

@@ -132,10 +132,10 @@ def inspect_folder(folder: Path, *, as_installed: bool = False) -> FolderFacts:
 def _refuse_other_kinds(folder: Path, names: set[str]) -> None:
     """Say what a folder without a config.json is, where that can be told."""
     if "adapter_config.json" in names:
-        raise ModelError("model.adapter", name=folder.name, code="model-incomplete")
+        raise ModelError("model.adapter", name=folder.name, code="model-adapter")
     packed = sorted(name for name in names if name.lower().endswith(".gguf"))
     if packed:
-        raise ModelError("model.gguf-folder", name=packed[0], code="model-incomplete")
+        raise ModelError("model.gguf-folder", name=packed[0], code="model-gguf-folder")
 
 
 def _names(folder: Path) -> set[str]:

@@ -87,13 +87,13 @@ def refuse_part_of_gguf(metadata: Metadata, name: str) -> None:
         piece = metadata.get("split.no", 0)
         number = piece + 1 if isinstance(piece, int) else 1
         raise ModelError(
-            "model.gguf-split", name=name, number=number, count=pieces, code="model-incomplete"
+            "model.gguf-split", name=name, number=number, count=pieces, code="model-gguf-split"
         )
     kind = metadata.get("general.type", "model")
     if metadata.get("general.architecture") == "clip" or kind in ("mmproj", "projector"):
-        raise ModelError("model.gguf-projector", name=name, code="model-incomplete")
+        raise ModelError("model.gguf-projector", name=name, code="model-gguf-projector")
     if kind == "adapter":
-        raise ModelError("model.adapter", name=name, code="model-incomplete")
+        raise ModelError("model.adapter", name=name, code="model-adapter")
 
 
 def metadata_of(path: Path) -> Metadata:
@@ -123,7 +123,7 @@ def refuse_unknown_architecture(config: Mapping[str, Any]) -> None:
     if kind not in CONFIG_MAPPING:
         raise _unknown(kind)
     if kind not in modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES:
-        raise ModelError("model.no-causal", name=_shown(kind), code="model-architecture")
+        raise ModelError("model.no-causal", name=_shown(kind), code="model-not-causal")
 
 
 def refuse_unknown_gguf(metadata: Metadata) -> None:

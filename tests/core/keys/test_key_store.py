@@ -425,7 +425,7 @@ def test_the_key_of_a_deployment_is_one_of_its_own(store):
 def test_no_deployment_is_called_like_an_epoch(store, label):
     """Its key would be taken for that of the epoch, and be given the names of its texts."""
     store.add("House", SecretKey.generate())
-    with pytest.raises(KeyFormatError, check=lambda e: e.code == "key-epoch"):
+    with pytest.raises(KeyFormatError, check=lambda e: e.code == "key-epoch-label"):
         store.derive("House", label)
 
 

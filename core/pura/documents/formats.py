@@ -133,7 +133,7 @@ FORMATS: Final = {
             True,
             ("charset_normalizer",),
         ),
-        Format("eml", (".eml",), "mail.read_mail", True, _MAIL_LATE, embeds=True),
+        Format("eml", (".eml", ".emlx"), "mail.read_mail", True, _MAIL_LATE, embeds=True),
         Format("mbox", (".mbox",), "mail.read_mbox", True, _MAIL_LATE, embeds=True),
     )
 }
@@ -209,6 +209,7 @@ _STRANGERS: Final = (
     (b"ID3", phrase("kind.sound")),
     (b"OggS", phrase("kind.sound")),
     (b"SQLite format 3", phrase("kind.database")),
+    (b"\x78\x9f\x3e\x22", phrase("kind.tnef")),
 )
 _HTML: Final = re.compile(
     rb"\s*(<!doctype html|<html|<\?xml[^>]*>\s*(<!doctype html|<html))", re.IGNORECASE

@@ -75,6 +75,7 @@ check: install ## Style, types, import arrows, repetition
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 	@$(BIN)/python packaging/setup/schemas.py --check
+	@$(BIN)/python packaging/setup/public_keys.py --check
 	@$(BIN)/python packaging/setup/repetition.py
 
 format: install ## Format the code
@@ -116,8 +117,9 @@ translations: install ## Collect the window's texts into the catalogues and comp
 site: install ## Build docs/ as a searchable site into build/site/html, a warning is an error
 	@packaging/site/build.sh
 
-schemas: install ## Write resources/*.schema.json from the types that they describe
+schemas: install ## Write resources/*.schema.json from the types that they describe, and the list of public keys
 	@$(BIN)/python packaging/setup/schemas.py
+	@$(BIN)/python packaging/setup/public_keys.py
 
 wheel: install ## Build the wheel into dist/; with PURA_SLIM=1 without the lab
 	@$(BIN)/python -m build --wheel --no-isolation

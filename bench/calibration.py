@@ -35,6 +35,7 @@ from pura.decode import exact
 from pura.decode.exact import Candidate
 from pura.decode.likelihood import Intervals, default_model
 from pura.embed.generate import generate_batch
+from pura.measure.attacks.base import split_sentences
 from pura.measure.cache import Cache
 from pura.measure.corpora import MAIN, SEED, Cell
 from pura.measure.evaluate import wilson
@@ -47,11 +48,13 @@ from pura.scheme.fields import parse_layout, unpack
 TOKENS: Final = 300
 CUTS: Final = {0: (40, 60, 80, 120, 200, 300), 150: (40, 60, 80, 120)}
 """Lengths of the pieces, by their first token."""
-EDITS: Final = (0, 10, 20)
-"""Words exchanged, percent."""
+HALF_TRANSLATED: Final = "half-translated"
+EDITS: Final = (0, 10, 20, HALF_TRANSLATED)
+"""Words exchanged, percent; or every other sentence replaced by a German one."""
 VERIFIERS: Final = ("blind", "prompt", "proxy")
 PART: Final = 16  # texts that are read together: a run that is stopped has whole parts
-PARTS: Final = 2
+PARTS: Final = 4
+"""The length of the longer list was chosen on the first two; study.md §14 reports the others."""
 BINS: Final = (0.3, 0.6, 0.9, 0.99, 0.999)
 LAYOUT: Final = parse_layout(
     [
@@ -66,6 +69,7 @@ CELLS: Final = tuple(
     for cell in MAIN
 )
 _WORD: Final = re.compile(r"[^\W\d_]+")
+_GERMAN: Final = Path(__file__).resolve().parents[1] / "docs" / "de" / "how-to" / "guide.md"
 
 
 def generate(model: Any, cache: Cache, cell: Cell) -> None:
@@ -103,6 +107,27 @@ def exchanged(text: str, percent: int, rng: np.random.Generator) -> str:
     return text
 
 
+def german_sentences() -> list[str]:
+    """Return sentences of 8 to 40 words that people wrote in German."""
+    text = _GERMAN.read_text(encoding="utf-8")
+    sentences = re.split(r"(?<=[.!?])\s+", text)
+    return [s for s in sentences if 8 <= len(s.split()) <= 40 and not set("|`[") & set(s)]
+
+
+def edited(text: str, edit: int | str, rng: np.random.Generator) -> str:
+    """Return a text with words exchanged, or every other sentence as if it were translated."""
+    if edit != HALF_TRANSLATED:
+        return exchanged(text, int(edit), rng)
+    sentences, gaps = split_sentences(text)
+    german = german_sentences()
+    order = rng.permutation(len(german))
+    mixed = [
+        german[order[number % len(german)]] if number % 2 else sentence
+        for number, sentence in enumerate(sentences)
+    ]
+    return "".join(sentence + gap for sentence, gap in zip(mixed, [*gaps, ""], strict=True))
+
+
 def read_part(model: Any, cache: Cache, cell: Cell, part: int, proxy: Callable[[], Any]) -> None:
     """Read some texts of a cell, edited and not, with every verifier."""
     texts = cache.get(f"texts.{cell.name}")
@@ -115,7 +140,7 @@ def read_part(model: Any, cache: Cache, cell: Cell, part: int, proxy: Callable[[
             start, rows = time.perf_counter(), []
             for number in numbers_of(part):
                 text = decode(model.tokenizer, texts["ids"][number].tolist())
-                text = exchanged(text, edit, cell.generator(f"exchange {edit}", number))
+                text = edited(text, edit, cell.generator(f"exchange {edit}", number))
                 rows.append(
                     read(
                         proxy() if verifier == "proxy" else model,
@@ -143,7 +168,7 @@ def numbers_of(part: int) -> range:
     return range(part * PART, (part + 1) * PART)
 
 
-def reading_of(cell: Cell, part: int, edit: int, verifier: str) -> str:
+def reading_of(cell: Cell, part: int, edit: int | str, verifier: str) -> str:
     """Name on the cache."""
     return f"reading.{cell.name}.{verifier}.{edit}.{part}"
 
@@ -168,7 +193,7 @@ class Piece:
     Attributes:
         code: Of its mark.
         verifier: Who read it.
-        edit: Words exchanged, percent.
+        edit: As in ``EDITS``.
         tokens: Its length.
         log10_e: Its evidence.
         payload: What is said of the payload.
@@ -177,7 +202,7 @@ class Piece:
 
     code: str
     verifier: str
-    edit: int
+    edit: int | str
     tokens: int
     log10_e: float
     payload: Said
@@ -201,7 +226,7 @@ def said_of(candidates: Sequence[Candidate], truth: Payload) -> tuple[Said, tupl
 
 
 def decode_part(
-    cache: Cache, cell: Cell, part: int, edit: int, verifier: str, first: int
+    cache: Cache, cell: Cell, part: int, edit: int | str, verifier: str, first: int
 ) -> list[Piece]:
     """Cut and decode some readings, or fetch what was decoded before."""
     reading = reading_of(cell, part, edit, verifier)
@@ -297,7 +322,7 @@ def tables(found: list[Piece]) -> None:
         "read: ": lambda p: {"prompt": "prompt known", "blind": "prompt unknown"}.get(
             p.verifier, p.verifier
         ),
-        "words exchanged: ": lambda p: f"{p.edit} %",
+        "edited: ": lambda p: f"{p.edit}",
         "tokens: ": lambda p: f"{p.tokens}",
     }
     groups = {"all": found, "log10 e ≥ 6": [p for p in found if p.log10_e >= 6]}

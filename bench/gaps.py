@@ -49,7 +49,7 @@ def main() -> None:
                 for found in audits(model, group, name, plain, start):
                     seen["texts"] += 1
                     seen[found.verdict] += 1
-                    said = any(one.key == "text.gap" for one in found.sentences)
+                    said = any(one.key == "text.gap-between" for one in found.sentences)
                     seen["gap"] += said
                     seen["split"] += len(found.passages) > 1
             rows.append(

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-import httpx
+import httpx2 as httpx
 import psutil
 
 import _common

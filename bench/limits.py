@@ -5,7 +5,8 @@ entropies and intervals are those of texts that the built-in model wrote with a 
 with their prompt as the source saw them, and without as a verifier does (``bench/calibration.py``
 makes and reads them). Phases and ring positions are simulated as in ``bench/every_mark.py``, so one
 reading carries any payload under any number of keys. ``--real KEYS`` prints the false positives on
-texts without a mark, by people, by the model and of repetition, each under so many random keys.
+texts without a mark, by people, by the model and of repetition, each under so many random keys;
+``--text N`` on one of them alone. How improbable the largest of these is: ``bench/rare.py``.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import json
 import math
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final
@@ -30,6 +31,8 @@ from pura.decode.likelihood import Intervals, default_model
 from pura.decode.limited import Issuable
 from pura.measure.cache import Cache
 from pura.measure.evaluate import wilson
+from pura.model.evidence import read
+from pura.model.tokenise import tokenise
 from pura.scheme import Payload, Profile, Schedule, SecretKey, encode, schedule
 from pura.scheme.gray import sector_of
 
@@ -38,6 +41,7 @@ SEED: Final = 286
 FOUND: Final = 6.0
 NULL_TOKENS: Final = 100
 OUTSIDE: Final = 0.01
+KEYS_AT_ONCE: Final = 250  # whose intervals of a text stand in memory together
 LENGTHS: Final = (20, 25, 30, 35, 40, 50, 60)
 PROFILES: Final = {
     "tbcc": Profile(payload_bits=36, code="tbcc", vocab_size=49_152),
@@ -133,12 +137,8 @@ def _counted(values: Sequence[float]) -> list[str]:
     return [str(e.size), f"{e.mean():.3f} ± {error:.3f}", *hits, f"{max(values):.2f}"]
 
 
-def real(code: str, issuable: Issuable, keys: int) -> list[list[str]]:
-    """Weigh texts without a mark under random keys, without the limits and with them; rows."""
-    from pura.model.evidence import read
-    from pura.model.tokenise import tokenise
-
-    model, profile = _common.load_builtin(), PROFILES[code]
+def unmarked_texts(model: Any) -> list[tuple[str, Any]]:
+    """Return texts that carry no mark: who wrote each, and its first tokens."""
     texts = [
         (kind, tokenise(model.tokenizer, part.strip()).ids)
         for kind, file in (("human", "human.txt"), ("repeated", "boilerplate.txt"))
@@ -146,35 +146,62 @@ def real(code: str, issuable: Issuable, keys: int) -> list[list[str]]:
     ]
     samples = json.loads((DATA / "samples" / "plain.json").read_text(encoding="utf-8"))["texts"]
     texts += [("model", np.array(sample["tokens"])) for sample in samples]
-    found: dict[tuple[str, str], list[float]] = {}
-    for text, (kind, whole) in enumerate(texts):
-        ids = whole[:NULL_TOKENS]
-        labels = [f"{SEED}/real/{text}/{number}".encode() for number in range(keys)]
-        tried = [SecretKey(blake2b(label, digest_size=32).digest()) for label in labels]
-        seen = read(model, ids, keys=tried, profile=profile)
-        for number, key in enumerate(tried):
-            plan = schedule(ids, seen.entropy_bits, key, profile)
+    return [(kind, ids[:NULL_TOKENS]) for kind, ids in texts]
+
+
+def random_key(text: int, number: int) -> SecretKey:
+    """Return a random key for a text, the same one each time."""
+    label = f"{SEED}/real/{text}/{number}".encode()
+    return SecretKey(blake2b(label, digest_size=32).digest())
+
+
+def read_under(
+    model: Any, ids: Any, keys: Sequence[SecretKey], profile: Profile
+) -> Iterator[Intervals]:
+    """Read a text once, and yield what each key sees of it."""
+    for first in range(0, len(keys), KEYS_AT_ONCE):
+        some = keys[first : first + KEYS_AT_ONCE]
+        seen = read(model, ids, keys=some, profile=profile)
+        for number, key in enumerate(some):
+            yield Intervals.of(
+                schedule(ids, seen.entropy_bits, key, profile),
+                seen.entropy_bits,
+                seen.lo[number],
+                seen.hi[number],
+                profile,
+                probability=seen.probability,
+            )
+
+
+def real(code: str, issuable: Issuable, keys: int, only: int | None) -> list[list[str]]:
+    """Weigh texts without a mark under random keys, without the limits and with them; rows."""
+    model, profile = _common.load_builtin(), PROFILES[code]
+    evidence: dict[tuple[str, str], list[float]] = {}
+    for text, (kind, ids) in enumerate(unmarked_texts(model)):
+        if only not in (None, text):
+            continue
+        tried = [random_key(text, number) for number in range(keys)]
+        for intervals in read_under(model, ids, tried, profile):
             for name, limits in (("without", None), ("with", issuable)):
-                said = decide(
-                    plan, seen.entropy_bits, seen.lo[number], seen.hi[number], profile,
-                    issuable=limits, token_probability=seen.probability,
-                )  # fmt: skip
+                log10_e = decide(intervals, issuable=limits, least=math.inf).log10_e
                 for group in (kind, "all"):
-                    found.setdefault((group, name), []).append(said.log10_e)
+                    evidence.setdefault((group, name), []).append(log10_e)
         print(f"{code}, text {text}", file=sys.stderr, flush=True)
-    return [[code, *labels, *_counted(values)] for labels, values in sorted(found.items())]
+    return [[code, *labels, *_counted(values)] for labels, values in sorted(evidence.items())]
 
 
 def main() -> None:
     """Simulate, decode, print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--cache", type=Path, required=True, help="folder with the readings")
+    parser.add_argument("--cache", type=Path, help="folder with the readings; not for --real")
     parser.add_argument("--code", choices=list(PROFILES), action="append", help="only this one")
     parser.add_argument("--texts", type=int, default=64, help="of each code and limits")
     parser.add_argument("--null", type=int, default=0, help="random keys instead, so many")
     parser.add_argument("--real", type=int, default=0, help="random keys a text without a mark")
+    parser.add_argument("--text", type=int, help="with --real: number of the only text")
     args = parser.parse_args()
-    cache = Cache(args.cache)
+    if args.cache is None and not args.real:
+        parser.error("--cache is missing")
     _common.print_facts("Limits as prior", SEED)
     print(f"likelihood table {default_model().fingerprint}\n")
     for code in args.code or PROFILES:
@@ -184,12 +211,13 @@ def main() -> None:
             bits = -issuable.log_share / math.log(2)
             head = ["keys", "mean e ± s.e.", "≥ 10", "≥ 100", "≥ 1000", "max log10 e"]
             if args.real:
-                rows = real(code, issuable, args.real)
+                rows = real(code, issuable, args.real, args.text)
                 _common.print_table(["code", "texts of", "limits", *head], rows)
                 continue
             blind, prompted = (
                 f"reading.calibration-{code}.{who}.0.0" for who in ("blind", "prompt")
             )
+            cache = Cache(args.cache)
             pair = [cache.get(prompted), cache.get(blind)]
             if args.null:
                 _common.print_table(["code", *head], [null(code, pair, issuable, args.null)])

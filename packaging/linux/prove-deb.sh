@@ -64,7 +64,7 @@ at=/home/auditor/proof
 as_user pura -m pura_audit.tools.packaged_check prove "$at"
 echo "a passphrase for the proof" > "$root$at/passphrase"
 mine=(env "PURA_HOME=$at/home" "PURA_PASSPHRASE_FILE=$at/passphrase" pura)
-as_user "${mine[@]}" key import proof --file "$at/sample/key.txt" --in-file
+as_user "${mine[@]}" key new proof --in-file
 as_user "${mine[@]}" profile import "$at/sample/profile.json" --name house
 state=/var/lib/pura-serve
 serving=(env "PURA_HOME=$state" pura)
@@ -85,7 +85,7 @@ inside apt-get install -y -qq --no-install-recommends /tmp/second.deb >/dev/null
 [ "$(version)" = "$(dpkg-deb -f "$root/tmp/second.deb" Version)" ]
 [ "$(kept)" = "$had" ] || { printf 'Before:\n%s\nAfter:\n%s\n' "$had" "$(kept)" >&2; exit 1; }
 as_user "${mine[@]}" caselog verify
-as_user "${mine[@]}" verify "$at/sample/text.txt" --profile house --key proof \
+as_user "${mine[@]}" verify "$at/sample/text.txt" --profile house --key-file "$at/sample/key.txt" \
     --save Proof --auditor Prover
 as_user "${mine[@]}" caselog verify
 

@@ -88,7 +88,7 @@ def test_a_notebook_shows_the_words_of_the_window(audit, language):
 
     shown = audit.to_html(language)
     assert escape(title(audit.verdict, language)) in shown
-    for sentence in audit.sentences + audit.cautions:
+    for sentence in audit.finding.wording + audit.cautions:
         assert escape(fill(sentence, language)) in shown
     assert audit.payload.bits in shown
     assert audit._repr_html_() == audit.to_html("en")

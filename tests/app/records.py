@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 
 import numpy as np
-from tests.core.records import RECORD
+from tests.core.records import RECORD, of_organisation
 
 from pura.audit.unexamined import IntendedSetup, unexamined
 from pura.decode.paper import decode
@@ -53,7 +53,7 @@ def make_audit(text: str, profile: Profile, key: SecretKey, *, verdict: str = "m
     held = KeyFacts(fingerprint=key.fingerprint, label="Test")
     whole = Passage(first_token=0, last_token=size - 1, start=0, end=len(text))
     weighed = ((payload, 0.995), (payload[::-1], 0.005))
-    return replace(
+    audit = replace(
         RECORD,
         id="0" * 32,
         input=InputFacts(
@@ -108,6 +108,7 @@ def make_audit(text: str, profile: Profile, key: SecretKey, *, verdict: str = "m
         register=None,
         policy={"t_found": 6.0},
     )
+    return of_organisation(audit)
 
 
 def make_unexamined(item: UnreadFile, profile: Profile, key: SecretKey) -> Audited:

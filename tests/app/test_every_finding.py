@@ -14,6 +14,7 @@ from tests.app.records import candidate, issued, laid_out
 from typer.testing import CliRunner
 
 from pura.base.catalogue import Template, catalogue
+from pura.base.errors import InputError
 from pura.batch import results
 from pura.batch.results import (
     columns,
@@ -49,15 +50,20 @@ from pura.record.provenance import ManifestFacts
 from pura.record.surroundings import KeyFacts
 from pura.record.transforms import Transform
 from pura.report.annexes import Seals
+from pura.report.blocks import Labels
 from pura.report.build import content_of
-from pura.report.request import ReportRequest
+from pura.report.request import Parties, ReportRequest, refuse_unreviewed
 from pura.report.statement import SCHEMA, Statement, StatementKey, check_statement
+from pura.scheme import SecretKey
 from pura.usecases.batch import summary_of
 from pura.words.sentences import Sentence, sentence, title
 from pura_audit.jobs.queue import JobContext
+from pura_audit.platform import i18n
 from pura_audit.session.export import csv_text, exported_table
 from pura_audit.session.queue_model import Item, ItemState, listed, verdict_words
 from pura_audit.session.results import ResultRow, kind_words
+from pura_audit.workbench.answer import measured_words
+from pura_audit.workbench.details import wording
 from pura_audit.workbench.queue_view import _OUTCOMES as TONES
 
 LANGUAGES = ("en", "de")
@@ -68,6 +74,9 @@ def passage(first: int, last: int, **more: Any) -> Passage:
     return Passage(first_token=first, last_token=last, start=first * 5, end=last * 5 + 5, **more)
 
 
+OTHER_KEY = KeyFacts(fingerprint="c" * 16, label="Contoso assistant")
+PUBLIC_KEY = KeyFacts(fingerprint=SecretKey(bytes(range(32))).fingerprint, label="Sample")
+THIRD_KEY = KeyFacts(fingerprint="d" * 16)
 LIMITED = passage(2, 9, start_from=4, start_to=15, end_from=40, end_to=55)
 
 
@@ -116,6 +125,15 @@ LEFT_OUT = (
     LeftOut(kind=LeftOutKind.PICTURE, words=0, location="logo.png"),
     LeftOut(kind=LeftOutKind.ATTACHMENT, words=33, location="a\nb.docx", part="attachment b"),
 )
+
+
+def marks_of_two_keys(audit: Audit) -> Audit:
+    """Return a record with two marks of two keys; a third key was tried without a result."""
+    first, second = marks(audit, 0.999, 0.999)
+    second = replace(second, key=OTHER_KEY.fingerprint)
+    return replace(audit, keys=(*audit.keys, OTHER_KEY, THIRD_KEY), marks=(first, second))
+
+
 LOOKS: dict[str, Callable[[Audit], Audit]] = {
     "plain": lambda a: a,
     "negative": lambda a: evidence(a, log10_e=-1.5, lr_capped=0.03, capped=False),
@@ -133,7 +151,9 @@ LOOKS: dict[str, Callable[[Audit], Audit]] = {
         a, left_out=(*LEFT_OUT, LeftOut(kind=LeftOutKind.ENCRYPTED, words=None))
     ),
     "reading-notes": lambda a: source(a, notes=(sentence("left-out.pdf"),)),
-    "several-keys": lambda a: replace(a, keys=(*a.keys, KeyFacts(fingerprint="c" * 16, label="B"))),
+    "several-keys": lambda a: replace(a, keys=(*a.keys, OTHER_KEY)),
+    "public-key": lambda a: replace(a, keys=(*a.keys, PUBLIC_KEY)),
+    "three-keys": lambda a: replace(a, keys=(*a.keys, OTHER_KEY, THIRD_KEY)),
 }
 """What any outcome may look like."""
 MARKED: dict[str, Callable[[Audit], Audit]] = {
@@ -149,6 +169,7 @@ MARKED: dict[str, Callable[[Audit], Audit]] = {
     "mark-only": lambda a: stated(a, ()),
     "two": lambda a: replace(laid_out(a, candidate(100, 1.0)), marks=marks(a, 0.999, 0.6)),
     "two-old": lambda a: replace(a, marks=marks(a, 0.0, 0.0, own=None)),
+    "two-keys": marks_of_two_keys,
     "at-least": lambda a: replace(a, marks=marks(a, 0.999, 0.999, 0.999), more_marks=True),
     "intervals": lambda a: replace(a, passages=(LIMITED,)),
     "uncounted": lambda a: replace(a, passages=(replace(LIMITED, start_uncounted=True),)),
@@ -272,6 +293,118 @@ def test_texts_say_of_every_finding_what_it_says(base, language):
             assert found.place(one, language) in told["command"], kind
         evidence = f"{found.log10_e:.1f}"
         assert evidence in told["command"], kind
+
+
+def shown_in_window(audit: Audit) -> dict[str, str]:
+    """What the window writes of a finding, by the view that writes it."""
+    found, tongue = audit.finding, i18n.language()
+    answer = (*found.answer, *found.qualifications, *found.basis)
+    return {
+        "answer": "\n".join(rendered(answer, tongue)),
+        "details": wording(audit),
+        "measured": measured_words(audit),
+    }
+
+
+@pytest.mark.parametrize("spoken", LANGUAGES)
+@pytest.mark.parametrize("kind", ["mark several-keys", "mark three-keys", "mark two-keys"])
+def test_a_found_mark_is_named_by_its_key_and_profile_in_every_output(base, kind, spoken):
+    audit = made(base, kind)
+    found, profile = audit.finding, audit.profile
+    config = f"{profile.name} ({profile.fingerprint})" if profile.name else profile.fingerprint
+    marking = [f"Test ({audit.key.fingerprint})"]
+    if kind == "mark two-keys":
+        marking.append(f"Contoso assistant ({OTHER_KEY.fingerprint})")
+    assert list(found.marking_keys) == marking
+    for sentence_ in (*found.compared[:1], *found.answer[:1]):
+        (words,) = rendered([sentence_], spoken)
+        assert ", ".join(marking) in words
+        assert config in words
+        tried_only = {key.title for key in audit.keys} - {*marking}
+        assert [title_ for title_ in tried_only if title_ in words] == []
+    (basis,) = rendered(found.basis, spoken)
+    assert [key.title for key in audit.keys if key.title not in basis] == []
+    told = texts(audit, spoken)
+    for output, words in told.items():
+        assert [title_ for title_ in marking if title_ not in words] == [], output
+        assert config in words, output
+        assert [key.title for key in audit.keys if key.title not in words] == [], output
+        # No line about a mark names a key by half of its title.
+        for key in audit.keys:
+            whole = words.replace(key.title, "")
+            assert key.label is None or key.label == "Test" or key.label not in whole, output
+
+
+@pytest.mark.parametrize("kind", ["mark several-keys", "mark three-keys", "mark two-keys"])
+@pytest.mark.usefixtures("qapp")
+def test_the_window_names_the_keys_of_the_marks_and_says_below_which_were_tried(base, kind):
+    audit = made(base, kind)
+    views = shown_in_window(audit)
+    assert [title_ for title_ in audit.finding.marking_keys if title_ not in views["answer"]] == []
+    for view in ("details", "measured"):
+        assert [key.title for key in audit.keys if key.title not in views[view]] == [], view
+
+
+@pytest.mark.parametrize("spoken", LANGUAGES)
+@pytest.mark.parametrize("look", ["several-keys", "three-keys"])
+@pytest.mark.parametrize("outcome", ["no-mark", "insufficient", "not-measured", "handled"])
+def test_without_a_mark_every_output_says_which_keys_were_tried(base, outcome, look, spoken):
+    audit = made(base, f"{outcome} {look}")
+    for output, words in texts(audit, spoken).items():
+        assert [key.title for key in audit.keys if key.title not in words] == [], output
+
+
+def test_of_two_marks_each_output_says_which_key_each_carries(base):
+    audit = made(base, "mark two-keys")
+    first, second = audit.finding.mark_lines("en")
+    assert f"Test ({audit.key.fingerprint})" in "\n".join(first)
+    assert OTHER_KEY.title in "\n".join(second)
+    assert OTHER_KEY.title not in "\n".join(first)
+    row = finding_of(audit.finding)
+    assert row["marks_keys"] == [audit.key.fingerprint, OTHER_KEY.fingerprint]
+    assert row["keys_tried"] == [key.fingerprint for key in audit.keys]
+    content = content_of([audit], ReportRequest(), SEALS)
+    rows = [row for block in content.summary for row in block.rows]
+    assert [row[0] for row in rows if any(OTHER_KEY.title in cell for cell in row[:2])][-1] == "2"
+
+
+@pytest.mark.parametrize("spoken", LANGUAGES)
+@pytest.mark.parametrize("outcome", [name for name in OUTCOMES if name != "not-examinable"])
+def test_a_finding_with_a_public_key_is_a_draft_in_every_output(base, outcome, spoken):
+    audit = made(base, f"{outcome} public-key")
+    found = audit.finding
+    assert found.draft
+    assert found.public_keys == (PUBLIC_KEY.title,)
+    (draft,) = (one for one in found.wording if one.key == "public.key")
+    (words,) = rendered([draft], spoken)
+    assert PUBLIC_KEY.title in words
+    assert [name for name, text in texts(audit, spoken).items() if words not in text] == []
+    assert audit.to_row()["draft"] is True
+    assert finding_of(found)["draft"] is True
+    assert json_io.summary(audit)["draft"] is True
+    content = content_of([audit], ReportRequest(language=spoken), SEALS)
+    assert content.draft == Labels(spoken)("draft.public-key")
+    for role in (Role.TRUSTED, Role.INTERNAL):
+        policy = {"name": "house", "version": 1, "sha256": "ab" * 32}
+        told = Answer(role=role, verdict=found.verdict, finding=found, policy=policy).told(spoken)
+        expected = words if role is Role.INTERNAL else answers.say("answer.draft", spoken)
+        assert told["meaning"].startswith(expected)
+
+
+def test_a_report_on_a_finding_with_a_public_key_is_never_final(base):
+    audit = made(base, "mark public-key")
+    request = ReportRequest(final=True, parties=Parties(authoriser="C. Third"))
+    with pytest.raises(InputError, check=lambda error: error.code == "report-public-key"):
+        refuse_unreviewed([audit], request, ())
+
+
+def test_many_keys_are_counted_where_a_sentence_would_not_end(base):
+    keys = tuple(KeyFacts(fingerprint=f"{n:016x}", label=f"Key {n}") for n in range(400))
+    audit = replace(made(base, "mark plain"), keys=(*base.keys, *keys))
+    assert len(audit.finding.keys_tried) == 401
+    (basis,) = rendered(audit.finding.basis, "en")
+    assert "(401)" in basis
+    assert len(basis) < 1000
 
 
 def test_rows_lists_and_files_hold_every_finding(base, tmp_path):

@@ -34,7 +34,7 @@ from pura_audit.session.selection import Selection
 from pura_audit.stress import StressedText
 from pura_audit.theme.theme import Theme
 from pura_audit.workbench.answer import AnswerView
-from pura_audit.workbench.details import wording
+from pura_audit.workbench.details import candidate_table, wording
 
 DAYS = {"iso": "2026-11-21", "en": "21 November 2026", "de": "21. November 2026"}
 
@@ -214,3 +214,28 @@ def test_an_indication_names_nothing(audit):
     assert hint.to_row()["payload_best"] is None
     assert json_io.summary(hint)["payload_best"] is None
     assert listed(hint).marks == ()
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_a_candidate_of_another_key_is_listed_with_that_key(audit, qtbot, language):
+    archive = replace(audit.key, fingerprint="0123456789abcdef", label="Archive")
+    first, *others = audit.candidates
+    others[0] = replace(first, key=archive.fingerprint, posterior=others[0].posterior)
+    audit = replace(audit, keys=(audit.key, archive), candidates=(first, *others), marks=())
+    set_language(language)
+    card = AnswerView(Selection(), Theme())
+    qtbot.addWidget(card)
+    card.show_audit(audit)
+    _, rows, _ = candidate_table(audit)
+    report = build_report([audit], ReportRequest(language=language)).content
+    lists = {
+        "card": " ".join(one.text() for one in card.findChildren(QLabel)),
+        "table": " ".join(rows[1]),
+        "command": "\n".join(line for line, _ in audit_lines(audit, language)),
+        "report": str([section.blocks for section in report.sections]),
+    }
+    assert [name for name, words in lists.items() if archive.title not in words] == []
+    # The key of the mark stands at the mark; a candidate under it needs none.
+    assert archive.title not in " ".join(rows[0])
+    # An entry of the register is of one mark: not of the same payload under another key.
+    assert "Ada Lovelace" not in " ".join(rows[1])

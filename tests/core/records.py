@@ -1,8 +1,23 @@
-"""The record that 0.1.0 wrote of a marked text, as it is read today."""
+"""The record that 0.1.0 wrote of a marked text, as it is read today, and records like it."""
 
 from pathlib import Path
 
 from pura.record import json_io
+from pura.record.audit import Audit
+from pura.scheme.public_keys import is_public
 
 _PATH = Path(__file__).parents[1] / "data" / "v0.1.0" / "record.json"
-RECORD = json_io.from_json(_PATH.read_text(encoding="utf-8"))
+
+
+def of_organisation(audit: Audit) -> Audit:
+    """Return a record in which keys that only an organisation has stand for the public ones.
+
+    The keys of the tests are public, and a finding with one of them stays a draft.
+    """
+    text = json_io.to_json(audit)
+    for place, fingerprint in enumerate(filter(is_public, audit.finding.keys_tried)):
+        text = text.replace(fingerprint, f"0a9e5b1c7d2f48{place:02x}")
+    return json_io.from_json(text)
+
+
+RECORD = of_organisation(json_io.from_json(_PATH.read_text(encoding="utf-8")))

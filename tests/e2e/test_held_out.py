@@ -21,7 +21,7 @@ def failing(one: dict[str, Any], audit: pura.Audit) -> str | None:
     if any(mark.payload.bits not in (None, one["payload"]) for mark in audit.finding.marks):
         return "a wrong payload is named"
     said = {sentence.key for sentence in (*audit.sentences, *audit.cautions)}
-    if not one["edited"] and {"text.gap", "caution.edited-here"} & said:
+    if not one["edited"] and {"text.gap-between", "caution.edited-here"} & said:
         return "words are said to be put in that nobody put in"
     if one["kind"] != "marked":
         return "a mark is found" if audit.verdict == "mark" else None

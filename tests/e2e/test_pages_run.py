@@ -1,5 +1,6 @@
 """The blocks of the README and of the guide's pages, run as shown, in one shell a page."""
 
+import hashlib
 import io
 import json
 import os
@@ -20,7 +21,8 @@ from docx import Document
 from docx.oxml import OxmlElement
 from docx.oxml.ns import qn
 
-from pura.scheme import SecretKey
+from pura.embed.generate import generate_batch
+from pura.scheme import Profile, SecretKey, parse_payload
 from pura_audit.tools import demo
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -33,6 +35,11 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.programs("bash", "sha256sum", "sed"),
 ]
+
+
+def house_key() -> SecretKey:
+    """Return a key that stands in no file, since those of this project cannot be stored."""
+    return SecretKey(hashlib.sha256(b"the house key of the pages").digest())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -209,7 +216,7 @@ def test_the_first_hour_shows_what_its_commands_print(tmp_path, desktop, pura, m
     office.mkdir()
     (office / "letter.txt").write_text("Dear neighbours, the street is closed on Friday.\n")
     # The page draws key and text anew, and now and then a text looks French: more is said of it.
-    monkeypatch.setattr(SecretKey, "generate", classmethod(lambda kind: kind(bytes(range(32)))))
+    monkeypatch.setattr(SecretKey, "generate", classmethod(lambda _kind: house_key()))
     commands = [step.command.replace("--tokens 200", "--tokens 200 --seed 1") for step in steps]
     assert commands != [step.command for step in steps]
     compare(steps, run_steps(commands, office, pura, monkeypatch))
@@ -227,12 +234,30 @@ def tracked(path: Path, before: str, added: str) -> None:
     document.save(str(path))
 
 
+@pytest.fixture(scope="session")
+def house_sample(small_model, samples) -> dict[str, str]:
+    """A marked text of a key that stands in no file: those of the samples cannot be stored."""
+    sample = samples["marked-tbcc"]
+    prompt, bits = (sample["texts"][0][name] for name in ("prompt", "payload"))
+    profile = Profile.from_dict(sample["profile"])
+    payload = parse_payload(bits, len(bits))
+    [written] = generate_batch(
+        small_model, [prompt], [payload], house_key(), profile, tokens=110, seed=1
+    )
+    return {
+        "text": written.text,
+        "prompt": prompt,
+        "payload": bits,
+        "key_hex": house_key().to_hex(),
+        "profile": json.dumps(sample["profile"]),
+    }
+
+
 @pytest.fixture
-def office(tmp_path, samples, certificate, desktop) -> Path:
+def office(tmp_path, house_sample, certificate, desktop) -> Path:
     """A folder with the files that the pages take for granted, and the user's keyring."""
     folder = tmp_path / "office"
-    sample = samples["marked-tbcc"]
-    text, prompt, payload = (sample["texts"][0][name] for name in ("text", "prompt", "payload"))
+    text, prompt, payload = (house_sample[name] for name in ("text", "prompt", "payload"))
     for name, content in (
         ("text.txt", text),
         ("old.txt", text),
@@ -242,8 +267,8 @@ def office(tmp_path, samples, certificate, desktop) -> Path:
         ("requests.txt", "A first\nA second\n"),
         ("system.txt", "You write for a newspaper.\n"),
         ("issued.csv", f"payload,who\n{payload},Customer 417\n"),
-        ("profile.json", json.dumps(sample["profile"])),
-        ("key.txt", sample["key_hex"]),
+        ("profile.json", house_sample["profile"]),
+        ("key.txt", house_sample["key_hex"]),
         ("pass", PASSPHRASE),
         ("words", "seven herons over the harbour"),
         ("request.json", '{"number": "R-2026-117"}'),

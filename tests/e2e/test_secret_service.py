@@ -1,6 +1,7 @@
 """The command against a real Secret Service: gnome-keyring on a session bus of its own."""
 
 import json
+import secrets
 import signal
 import sys
 import threading
@@ -32,7 +33,7 @@ def test_a_key_is_kept_read_locked_away_and_deleted(desktop, pura, home, monkeyp
         return str(json.loads(pura("key", "state", "--json").stdout)["state"])
 
     until(lambda: state() == "ready")
-    secret = "5a" * 32
+    secret = secrets.token_hex(32)
     # Variables would bend the library's own backend, and lead to another; ours is not bent.
     with monkeypatch.context() as bent:
         bent.setitem(

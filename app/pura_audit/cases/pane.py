@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache, partial
+from functools import partial
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
@@ -19,10 +19,12 @@ from PySide6.QtWidgets import (
 from pura.caselog import (
     KEEP,
     SEAL,
+    Attribution,
     Case,
     CaseItem,
     CaseLog,
     LogEntry,
+    PersonNames,
     Review,
     action_words,
     read_case,
@@ -143,21 +145,24 @@ def history_headers() -> tuple[str, ...]:
     )
 
 
-def history_row(entry: LogEntry, who: str | None) -> tuple[str, ...]:
+def history_row(entry: LogEntry, by: Attribution) -> tuple[str, ...]:
     """Return a row of the table of entries."""
     program = translate("Cases", "the program")
-    name = who or (ERASED if entry.actor else program)
+    name = by.name or (ERASED if entry.actor else program)
+    if by.operator:
+        words = translate("Cases", "{who:text} (entered by {operator:text})")
+        name = filled(words, who=name, operator=by.operator)
     return number(entry.seq), moment(entry.time), name, action_words(entry.action, language())
 
 
-History = Sequence[tuple[LogEntry, str | None]]
-"""Entries of a case, with the names of who acted."""
+History = Sequence[tuple[LogEntry, Attribution]]
+"""Entries of a case, each with whose act it is."""
 
 
 def read_history(log: CaseLog, case: str) -> tuple[Case, History]:
     """Read what the browser shows of a case; runs in the thread of the log."""
-    name = cache(log.person_name)
-    return read_case(log, case), [(one, name(one.actor)) for one in log.entries(case=case)]
+    people = PersonNames(log)
+    return read_case(log, case), [(e, people.attribution(e)) for e in log.entries(case=case)]
 
 
 class CasePane(Card):

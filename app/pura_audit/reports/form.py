@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 from pura.record.audit import Audit
 from pura.report.request import ReportRequest
 from pura_audit.jobs.queue import Failure
-from pura_audit.platform.i18n import translate
+from pura_audit.platform.i18n import filled, translate
 from pura_audit.platform.settings import WindowSettings
 from pura_audit.reports.groups import (
     AuditsGroup,
@@ -33,7 +33,7 @@ from pura_audit.reports.groups import (
     remarks_group,
 )
 from pura_audit.theme.theme import GRID
-from pura_audit.widgets.card import Fold, add_parts, column_of
+from pura_audit.widgets.card import Fold, add_parts, column_of, label
 from pura_audit.widgets.form_dialog import (
     LINE,
     LabelledField,
@@ -107,7 +107,13 @@ class ReportForm(QScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setAccessibleName(translate("Report", "What the report is told"))
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.text.follow(self.audits.chosen())
+        self._follow()
+
+    def _follow(self) -> None:
+        """Show what the chosen audits allow."""
+        chosen = self.audits.chosen()
+        self.text.follow(chosen)
+        self.report.follow(chosen)
 
     def _reveal(self, group: Fold, opened: bool) -> None:
         """Bring a group into view that was just opened, once it has its size."""
@@ -115,7 +121,7 @@ class ReportForm(QScrollArea):
             QTimer.singleShot(0, group, lambda: self.ensureWidgetVisible(group, 0, GRID))
 
     def _changed(self) -> None:
-        self.text.follow(self.audits.chosen())
+        self._follow()
         self.changed.emit()
 
     def check(self) -> bool:
@@ -219,6 +225,8 @@ class ReportGroup(WordsGroup):
             translate("Report", "Until then every page says that this is a draft.")
         )
         self.final.setChecked(base.final)
+        self.stays_draft = label("", "attention", wrap=True)
+        self.stays_draft.hide()
         self.fields = {
             "number": self.number,
             "case": self.case,
@@ -240,12 +248,23 @@ class ReportGroup(WordsGroup):
             self.replaces,
             self.reason,
             self.final,
+            self.stays_draft,
         )
         for words in self.fields.values():
             words.edited.connect(self._edited)
         self.version.valueChanged.connect(lambda _: self._edited())
         self.final.toggled.connect(lambda _: self._edited())
         self._related()
+
+    def follow(self, audits: Sequence[Audit]) -> None:
+        """Keep the report a draft where anyone can know a key of its findings."""
+        keys = dict.fromkeys(key for audit in audits for key in audit.finding.public_keys)
+        words = translate("Report", "It stays a draft: anyone can know the key {keys:text}.")
+        self.stays_draft.setText(filled(words, keys=", ".join(keys)) if keys else "")
+        self.stays_draft.setVisible(bool(keys))
+        if keys:
+            self.final.setChecked(False)
+        self.final.setEnabled(not keys)
 
     def _related(self) -> None:
         earlier = self.relation.currentData() != FIRST

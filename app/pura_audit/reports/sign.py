@@ -13,10 +13,9 @@ from PySide6.QtWidgets import (
 )
 
 from pura.base import numerals
-from pura.base.identity import Certificate
 from pura.keys import Secret, passphrase_bytes
 from pura.report.signing import SignOptions
-from pura.usecases.reports import is_draft, sign_report
+from pura.usecases.reports import SignedReport, is_draft, sign_report
 from pura_audit.jobs.queue import Done, Failure, Outcome, with_progress
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.session.session import Session
@@ -180,7 +179,7 @@ class ReportSignDialog(WorkingDialog):
             auditor=self.session.settings.current.auditor or None,
             replace=True,  # the file dialog has asked about a file that is there
         )
-        self.begin(with_progress(work), words=lambda certificate: _signed(to, certificate))
+        self.begin(with_progress(work), words=lambda signed: _signed(to, signed))
 
     def _ask_report(self) -> None:
         kinds = translate("SignReport", "Reports (*.pdf)"), translate("SignReport", "All files (*)")
@@ -208,8 +207,9 @@ class ReportSignDialog(WorkingDialog):
         )
 
 
-def _signed(path: Path, certificate: Certificate) -> str:
-    return filled(
+def _signed(path: Path, signed: SignedReport) -> str:
+    certificate = signed.certificate
+    words = filled(
         translate(
             "SignReport",
             "“{file:text}” is signed as {who:text}; the certificate is valid until {end:text}.",
@@ -218,3 +218,7 @@ def _signed(path: Path, certificate: Certificate) -> str:
         who=certificate.subject,
         end=numerals.date(certificate.not_after.date().isoformat(), language()),
     )
+    if not signed.examiner:
+        return words
+    beside = translate("SignReport", "It names {who:text} as examiner.")
+    return f"{words} {filled(beside, who=signed.examiner)}"

@@ -311,7 +311,9 @@ class Keeper:
             self.close()
             return Kept(audited=audited, finding=found, status=None, failure=Failure.of(error))
         acts = {"save": (item.examiner, item.entry.time)}
-        status = CaseStatus(case=item.case, name=UNFILED, mode=item.mode, acts=acts)
+        status = CaseStatus(
+            case=item.case, name=UNFILED, mode=item.mode, acts=acts, examiner=item.examiner
+        )
         return Kept(audited=audited, finding=found, status=status)
 
     def fail(self, name: str, error: PuraError) -> None:

@@ -53,6 +53,9 @@ from pura_audit.widgets.card import (
 COUNTED = "marks.counted"
 """The sentence that says how many marks there are; it stands above them."""
 
+DRAFT = "public.key"
+"""The sentence that says why a finding stays a draft; it stands above the answer."""
+
 AT_LEAST = 3
 """Marks that are seen at once, however low the window is."""
 
@@ -81,16 +84,14 @@ class MarkList(QWidget):
             return
         counted = (one for one in audit.finding.qualifications if one.key == COUNTED)
         self.caption.setText(" ".join(rendered(counted, language())))
-        labels = {key.fingerprint: key.label or key.fingerprint for key in audit.keys}
         for number, mark in enumerate(marks):
-            key = labels.get(mark.key, mark.key) if len(audit.keys) > 1 else ""
             written = grouped(mark.payload.best)
             named = whom_words(audit.profile, mark.payload, written, language())
             words = [audit.finding.place(mark.passages[0], language())] if mark.passages else []
             if ratio := evidence_ratio(mark, language(), audit.lr_cap):
                 words.append(filled(translate("Marks", "L {ratio:text}"), ratio=ratio))
-            if key:
-                words.append(filled(translate("Marks", "key {key:text}"), key=key))
+            if len(audit.finding.marking_keys) > 1:
+                words.append(filled(translate("Marks", "key {key:text}"), key=mark.key_title))
             row = MarkRow(number, mark, named, " · ".join(words), self._theme)
             row.clicked.connect(lambda _=False, n=number: self._selection.select_mark(n))
             self.rows.append(row)
@@ -264,19 +265,31 @@ def _tips(item: Item) -> dict[str, str]:
         review = f"{seen} {_by(at, 'review')}"
     if at.report == "issued":
         report = " ".join((translate("Steps", "Final report"), _by(at, "report")))
+    elif item.finding is not None and item.finding.draft:
+        draft = translate("Steps", "It stays a draft: anyone can know the key.")
+        report = f"{report}. {draft}"
     elif at.review != "confirmed":
         draft = translate("Steps", "It is a draft until a second person has confirmed the finding.")
         report = f"{report}. {draft}"
     if at.signed:
-        sign = " ".join((translate("Steps", "Signed"), _by(at, "sign")))
+        parts = (translate("Steps", "Signed"), _by(at, "sign"), _examined_by(at))
+        sign = " ".join(filter(None, parts))
     elif at.report != "issued":
         none = translate("Steps", "There is none yet.")
         sign = f"{sign}. {none}"
     return {"save": save, "review": review, "report": report, "sign": sign}
 
 
+def _examined_by(at: CaseStatus) -> str:
+    """Name who examined the text, where that is not who signed; else nothing."""
+    signer = at.acts["sign"][0] if "sign" in at.acts else None
+    if not at.examiner or (signer or "").casefold() == at.examiner.casefold():
+        return ""
+    return filled(translate("Steps", "(examined by {who:text})"), who=at.examiner)
+
+
 def _by(at: CaseStatus, act: str) -> str:
-    """Say who did it and when; empty where the log does not say."""
+    """Say who did it and when; who signed is the certificate's subject. Empty where unknown."""
     if act not in at.acts:
         return ""
     who, when = at.acts[act]
@@ -514,11 +527,13 @@ class AnswerView(ScrollCard):
         self.compared.setVisible(bool(found.caveat))
         set_tip(self.compared, *rendered(found.compared, tongue))
         # The list of the marks says how many there are.
-        beside = (one for one in found.qualifications if one.key != COUNTED)
+        beside = (one for one in found.qualifications if one.key not in (COUNTED, DRAFT))
         others = rendered(beside, tongue) + found.notes(tongue, without=("left_out",))
         self._show_left_out(audit)
-        self.note.setText(note)
-        self.note.setVisible(bool(note))
+        draft = rendered((one for one in found.wording if one.key == DRAFT), tongue)
+        notes = [*filter(None, (note, *draft))]
+        self.note.setText("\n".join(notes))
+        self.note.setVisible(bool(notes))
         self.more.setText("\n".join(others))
         self.more.setVisible(bool(others))
         self.measured.setText(measured_words(audit))
@@ -608,19 +623,7 @@ def measured_words(audit: Audit) -> str:
     if audit.verdict == "not-examinable":
         words = translate("Answer", "noted on {day:text}")
         return filled(words, day=numerals.date(audit.created, language()))
-    words = translate(
-        "Answer",
-        "{n:plural(Key|Keys)} {keys:text} · profile {profile:text} · model {model:text} · "
-        "examined on {day:text}",
-    )
-    return filled(
-        words,
-        n=len(audit.keys),
-        keys=audit.finding.keys,
-        profile=audit.finding.profile,
-        model=audit.model.name,
-        day=numerals.date(audit.created, language()),
-    )
+    return " ".join(rendered(audit.finding.basis, language()))
 
 
 def payload_lines(audit: Audit, payload: NamedPayload) -> Iterator[QLabel]:
@@ -633,6 +636,8 @@ def payload_lines(audit: Audit, payload: NamedPayload) -> Iterator[QLabel]:
     if not payload.identified:
         for rank, found in enumerate(audit.candidates[:RANKED], start=1):
             words = ", ".join(f"{f.name} {f.text}" for f in found.fields) or grouped(found.bits)
+            if other := audit.other_key_title(found):
+                words = f"{words} · {other}"
             share = numerals.weight(found.posterior, tongue)
             line = translate("Answer", "{rank:text}. {payload:text} · share {weight:text}")
             filled_line = filled(line, rank=str(rank), payload=words, weight=share)

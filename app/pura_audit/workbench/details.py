@@ -92,9 +92,9 @@ def _ground(audit: Audit, tongue: str) -> list[str]:
     day = numerals.date(audit.created, tongue)
     lines = [
         (translate("Dialog", "Text"), f"{audit.input.name}, SHA-256 {audit.input.sha256 or '–'}"),
-        (translate("Dialog", "Key"), found.keys),
+        (translate("Dialog", "Keys tried"), found.keys),
         (translate("Dialog", "Profile"), found.profile),
-        (translate("Dialog", "Model"), audit.model.name),
+        (translate("Dialog", "Model"), found.model),
         (translate("Dialog", "Examined on"), day),
     ]
     if audit.verdict == "not-examinable":
@@ -150,14 +150,11 @@ def _prompted(audit: Audit) -> list[str]:
 def _provenance(audit: Audit, tongue: str) -> list[tuple[str, str]]:
     device = audit.device
     return [
-        (translate("Dialog", "Key"), f"{audit.key.label or ''} {audit.key.fingerprint}".strip()),
+        (translate("Dialog", "Key"), audit.key.title),
         *_tried(audit),
-        (translate("Dialog", "Model"), f"{audit.model.name} {audit.model.fingerprint}"),
+        (translate("Dialog", "Model"), audit.finding.model),
         (translate("Dialog", "Tokenizer"), audit.model.tokenizer),
-        (
-            translate("Dialog", "Profile"),
-            f"{audit.profile.name or ''} {audit.profile.fingerprint}".strip(),
-        ),
+        (translate("Dialog", "Profile"), audit.finding.profile),
         (
             translate("Dialog", "Device"),
             f"{device.name}, {device.dtype}. {noted(device.reason, tongue)}",
@@ -171,7 +168,7 @@ def _provenance(audit: Audit, tongue: str) -> list[tuple[str, str]]:
 def _tried(audit: Audit) -> list[tuple[str, str]]:
     if len(audit.keys) < 2:
         return []
-    names = ", ".join(f"{key.label or ''} {key.fingerprint}".strip() for key in audit.keys)
+    names = ", ".join(key.title for key in audit.keys)
     words = translate("Dialog", "{names:text}. The number is the mean over all of them.")
     return [(translate("Dialog", "Keys tried"), filled(words, names=names))]
 
@@ -395,13 +392,17 @@ def candidate_table(
     rows = []
     mark = audit.finding.marks[number]
     for rank, found in enumerate(mark.candidates, start=1):
-        # A payload in question is nobody's, so no entry stands beside it.
+        # A payload in question is nobody's, so no entry stands beside it; nor does one beside
+        # the same payload under another key, which is another mark.
+        other = audit.other_key_title(found)
         entry = match if match is not None and match.payload == found.bits else None
+        if other:
+            entry = None
         rows.append(
             (
                 str(rank),
                 weight(found.posterior, language()),
-                grouped(found.bits),
+                grouped(found.bits) + (f" · {other}" if other else ""),
                 *(value.text for value in found.fields),
                 *((entry.who if entry else "–",) if audit.register else ()),
             )

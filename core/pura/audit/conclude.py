@@ -8,7 +8,6 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -18,6 +17,7 @@ from pura.audit import options as record_facts
 from pura.audit.decoding import WeighedText
 from pura.audit.key_reading import KeyReading, Strength, limits_facts, strength, strongest
 from pura.audit.options import rule_noted
+from pura.audit.pooling import TextPooling
 from pura.audit.variants import (
     decisive,
     placed,
@@ -28,7 +28,7 @@ from pura.audit.variants import (
     without_text,
 )
 from pura.decode.marks import Extent, Mark
-from pura.decode.payloads import Candidate
+from pura.decode.pooling import PooledPosterior
 from pura.documents.characters import hidden_characters
 from pura.record.audit import Audit
 from pura.record.evidence import (
@@ -39,6 +39,7 @@ from pura.record.evidence import (
     StepEvidence,
     TokenEvidence,
 )
+from pura.record.gaps import gaps_between
 from pura.record.left_out import left_out_share
 from pura.record.marks import bit_evidence
 from pura.record.naming import (
@@ -69,19 +70,25 @@ class Selected:
         profile: The profile.
         spans: int64 [L, 2], characters of each token.
         trial: The key that the findings are about.
+        key: Its fingerprint.
         decoder: Whose payload is reported: ``exact`` or ``paper``.
+        posterior: How the evidence is spread over marks, for the strongest mark.
     """
 
     profile: Profile
     spans: I64
     trial: KeyReading
+    key: str
     decoder: str
+    posterior: PooledPosterior
 
     @property
     def payload(self) -> Payload:
         """The reported payload."""
-        paper = self.decoder == "paper"
-        return self.trial.paper.payload if paper else self.trial.exact.payload
+        if self.decoder == "paper":
+            return self.trial.paper.payload
+        best = self.posterior.best_of(self.key)
+        return self.trial.exact.payload if best is None else best.payload
 
     @property
     def marks(self) -> tuple[Mark, ...]:
@@ -146,27 +153,29 @@ def step_evidence(found: Selected) -> StepEvidence:
 def payload_facts(found: Selected) -> PayloadFacts:
     """Return the reported payload, how sure each bit is, and what its layout makes of it."""
     payload = found.payload
-    one = found.trial.exact.bit_posteriors
+    shares = found.posterior.bit_shares[found.key]
     return PayloadFacts(
         bits=payload.text,
-        posterior=np.where(payload.bits == 1, one, 1.0 - one),
+        posterior=shares[np.arange(payload.bits.size), payload.bits],
         repaired=int(found.repaired.sum()),
         fields=unpack(found.profile.fields, payload),
     )
 
 
-def candidates(found: Selected) -> tuple[CandidateFacts, ...]:
-    """Return the most probable payloads, strongest first; none when nothing was read."""
-    if not found.trial.exact.usable:
-        return ()
-    return _candidates(found.trial.exact.candidates, found.profile)
+def candidates(
+    posterior: PooledPosterior, key: str, profile: Profile, most: int
+) -> tuple[CandidateFacts, ...]:
+    """Return the most probable payloads, strongest first, until hardly any weight is left.
 
-
-def _candidates(listed: Sequence[Candidate], profile: Profile) -> tuple[CandidateFacts, ...]:
-    """Return payloads until hardly any weight is left, a few in any case."""
+    Args:
+        posterior: How the evidence is spread over marks.
+        key: Fingerprint of the key of the mark that they are candidates for.
+        profile: The profile.
+        most: How many to list at most.
+    """
     kept: list[CandidateFacts] = []
     total = 0.0
-    for candidate in listed:
+    for candidate in posterior.candidates[: max(1, most)]:
         if len(kept) >= _FEW_CANDIDATES and total >= _NEARLY_ALL:
             break
         total += candidate.posterior
@@ -175,6 +184,7 @@ def _candidates(listed: Sequence[Candidate], profile: Profile) -> tuple[Candidat
                 bits=candidate.payload.text,
                 posterior=candidate.posterior,
                 fields=unpack(profile.fields, candidate.payload),
+                key="" if candidate.key == key else candidate.key,
             )
         )
     return tuple(kept)
@@ -237,50 +247,50 @@ def _meet(mark: Mark, other: Mark) -> bool:
     return any(a <= d and c <= b for a, b in mark.ranges for c, d in other.ranges)
 
 
+def payload_of(mark: Mark, key: str, posterior: PooledPosterior) -> Payload:
+    """Return the most probable payload of a mark under its key."""
+    best = posterior.best_of(key)
+    return mark.payload if best is None else best.payload
+
+
 def mark_facts(
-    marks: Sequence[SeparateMark], found: Selected, keys: Sequence[str]
+    marks: Sequence[SeparateMark],
+    posteriors: Sequence[PooledPosterior],
+    found: Selected,
+    keys: Sequence[str],
+    most: int,
 ) -> tuple[MarkFacts, ...]:
     """Return what the record holds of marks, each read from its own passages.
 
     Args:
         marks: Of :func:`separate_marks`.
+        posteriors: How the evidence of each is spread; empty where there is one mark only, of which
+            the record says it as of the text.
         found: What the record is about.
         keys: Fingerprints of the keys.
+        most: How many candidates to list at most.
     """
-    several = len(marks) > 1  # what is said of one mark is said of the text
-    return tuple(
-        MarkFacts(
-            key=keys[one.trial.number],
-            bits=one.mark.payload.text,
-            fields=unpack(found.profile.fields, one.mark.payload),
-            passages=_passages(one.mark.extents, found.spans),
-            share=token_share(one.mark.ranges, found.trial.seen.text_tokens),
-            candidates=_candidates(one.mark.candidates, found.profile) if several else (),
-            own_log10_e=one.log10_e,
+    profile, facts = found.profile, []
+    for place, one in enumerate(marks):
+        key, payload = keys[one.trial.number], one.mark.payload
+        listed: tuple[CandidateFacts, ...] = ()
+        if posteriors:
+            payload = payload_of(one.mark, key, posteriors[place])
+            listed = candidates(posteriors[place], key, profile, most)
+        elif found.decoder == "exact":
+            payload = found.payload
+        facts.append(
+            MarkFacts(
+                key=key,
+                bits=payload.text,
+                fields=unpack(profile.fields, payload),
+                passages=_passages(one.mark.extents, found.spans),
+                share=token_share(one.mark.ranges, found.trial.seen.text_tokens),
+                candidates=listed,
+                own_log10_e=one.log10_e,
+            )
         )
-        for one in marks
-    )
-
-
-def gaps(found: Selected, marks: Sequence[SeparateMark]) -> tuple[tuple[int, int], ...]:
-    """Return what stands between two passages of one mark, other marks left out.
-
-    Returns:
-        First and last character of each stretch, from 1, in order.
-    """
-    taken = sorted(one for mark in marks for one in mark.mark.ranges)
-    between = [
-        (before[1] + 1, after[0] - 1)
-        for mark in marks
-        for before, after in pairwise(sorted(mark.mark.ranges))
-    ]
-    free = [
-        (first, last)
-        for first, last in between
-        if first <= last and not any(a <= last and first <= b for a, b in taken)
-    ]
-    spans = found.spans
-    return tuple((int(spans[first, 0]) + 1, int(spans[last, 1])) for first, last in sorted(free))
+    return tuple(facts)
 
 
 def copies(
@@ -353,25 +363,71 @@ def conclude(decoded: WeighedText) -> Audit:
             checkpoint=basis.checkpoint,
         )
         note.append(strong.note)
-    if window is not None:
-        best = placed(window, trials)
-    found = Selected(
-        profile=basis.profile,
-        spans=prepared.variants[best.variant].spans_in_record(
-            prepared.tokens[best.variant].spans[: best.ids.size]
-        ),
-        trial=best,
-        decoder=basis.options.decoder,
-    )
-    decided = _outcome(decoded, strong.log10_e, best, prepared.parts)
+    pooling = TextPooling(decoded=decoded)
+    found = _selected(decoded, pooling, best if window is None else placed(window, trials))
+    decided = _outcome(decoded, strong.log10_e, found.trial, prepared.parts)
     marks: tuple[SeparateMark, ...] = ()
+    posteriors: tuple[PooledPosterior, ...] = ()
     with log.step(10) as note:
         if decided.verdict == "mark" and found.marks:
             marks = separate_marks(trials, found, policy.t_found)
+        if len(marks) > 1:
+            posteriors = tuple(
+                found.posterior
+                if one.mark is found.trial.exact.strongest
+                else pooling.of_mark(one.mark, one.trial)
+                for one in marks
+            )
         note.append(sentence("log.passages", n=sum(len(one.mark.ranges) for one in marks)))
     return _Conclusion(
-        decoded=decoded, found=found, strong=strong, decided=decided, marks=marks
+        decoded=decoded,
+        pooling=pooling,
+        found=found,
+        strong=strong,
+        decided=decided,
+        marks=marks,
+        posteriors=posteriors,
     ).record()
+
+
+def _selected(decoded: WeighedText, pooling: TextPooling, shown: KeyReading) -> Selected:
+    """Return what the record is about: a reading that speaks for the most probable mark.
+
+    Args:
+        decoded: The text.
+        pooling: Spreads its evidence over marks.
+        shown: The reading with the largest evidence.
+    """
+    prepared, keys = decoded.prepared, decoded.prepared.basis.keys
+    posterior = _of_strongest(pooling, shown)
+    if shown.begin is None:
+        # Readings may disagree: the one is shown that reads what all of them together say.
+        agreeing = [
+            trial
+            for trial in decoded.trials
+            if trial.begin is None
+            and keys[trial.number][0].fingerprint == posterior.best.key
+            and trial.exact.payload == posterior.best.payload
+            and (trial.exact.marks or not shown.exact.marks)
+        ]
+        if agreeing and all(trial is not shown for trial in agreeing):
+            shown = max(agreeing, key=lambda trial: trial.log10_share)
+            posterior = _of_strongest(pooling, shown)
+    tokens = prepared.tokens[shown.variant].spans[: shown.ids.size]
+    return Selected(
+        profile=prepared.basis.profile,
+        spans=prepared.variants[shown.variant].spans_in_record(tokens),
+        trial=shown,
+        key=keys[shown.number][0].fingerprint,
+        decoder=prepared.basis.options.decoder,
+        posterior=posterior,
+    )
+
+
+def _of_strongest(pooling: TextPooling, shown: KeyReading) -> PooledPosterior:
+    """Return the posterior of a reading's strongest mark; of the text where none was looked for."""
+    strongest_mark = shown.exact.strongest
+    return pooling.of_text() if strongest_mark is None else pooling.of_mark(strongest_mark, shown)
 
 
 def _outcome(decoded: WeighedText, log10_e: float, best: KeyReading, tried: int) -> Outcome:
@@ -422,17 +478,30 @@ class _Conclusion:
 
     Attributes:
         decoded: The text.
+        pooling: Spreads its evidence over marks.
         found: What the record is about.
         strong: The evidence.
         decided: The rule's word.
         marks: Those that are reported, in the order of the text.
+        posteriors: How the evidence of each is spread over payloads; empty where there is one only.
     """
 
     decoded: WeighedText
+    pooling: TextPooling
     found: Selected
     strong: Strength
     decided: Outcome
     marks: tuple[SeparateMark, ...]
+    posteriors: tuple[PooledPosterior, ...]
+
+    @cached_property
+    def candidates(self) -> tuple[CandidateFacts, ...]:
+        """The most probable payloads of the strongest mark; none where nothing was read."""
+        found = self.found
+        if not found.trial.exact.usable:
+            return ()
+        most = self.decoded.prepared.basis.options.candidates
+        return candidates(found.posterior, found.key, found.profile, most)
 
     @cached_property
     def named(self) -> NamedPayload | None:
@@ -444,7 +513,7 @@ class _Conclusion:
         return name_payload(
             found.payload.text,
             unpack(layout, found.payload),
-            candidates(found),
+            self.candidates,
             basis.options.policy.single_weight,
             layout=layout,
         )
@@ -465,12 +534,16 @@ class _Conclusion:
         if self.decided.verdict != "mark":
             log.skip(11, "log.register-no-mark")
             return None
-        policy, exact, marks = basis.options.policy, found.trial.exact, self.marks
+        policy = basis.options.policy
         if self.named is None or not self.named.identified:
             with log.step(11) as note:
-                best = [one.mark.candidates[0] for one in marks] if len(marks) > 1 else []
                 asked = register.entries_of(
-                    [(c.payload, c.posterior) for c in best if c.posterior >= policy.single_weight],
+                    [
+                        (best.payload, best.posterior)
+                        for one, posterior in zip(self.marks, self.posteriors, strict=False)
+                        if (best := posterior.best_of(basis.keys[one.trial.number][0].fingerprint))
+                        and best.posterior >= policy.single_weight
+                    ],
                     profile.payload_bits,
                     policy.prior_none,
                 )
@@ -478,13 +551,13 @@ class _Conclusion:
             return asked
 
         def score(rows: U8) -> F64:
-            return exact.log_ratios(rows, profile)
+            return self.pooling.log_ratios(rows, found.key)
 
         with log.step(11) as note:
             asked = register.posterior(
                 profile.payload_bits,
                 score,
-                exact.log_e_alike,
+                self.pooling.log_e_alike,
                 policy.prior_none,
                 decoded=found.payload,
                 checkpoint=basis.checkpoint,
@@ -519,7 +592,13 @@ class _Conclusion:
             seed=strong.seed,
         )
         around = self._context()
-        separate = mark_facts(self.marks, found, [key.fingerprint for key, _ in keys])
+        separate = mark_facts(
+            self.marks,
+            self.posteriors,
+            found,
+            [key.fingerprint for key, _ in keys],
+            options.candidates,
+        )
         more = len(separate) > 1 and best.exact.at_least
         with prepared.log.step(12) as note:
             said = findings(
@@ -556,7 +635,7 @@ class _Conclusion:
             ),
             decoded=payload_facts(found),
             decoder=options.decoder,
-            candidates=candidates(found),
+            candidates=self.candidates,
             evidence=outcome.evidence,
             power=self.power,
             verdict=outcome.verdict,
@@ -618,7 +697,7 @@ class _Conclusion:
             # With several marks each has bits of its own, told beside it.
             erasures=int((readings == 0).sum()) if len(marks) < 2 else 0,
             repaired=int(found.repaired.sum()) if len(marks) < 2 else 0,
-            gaps=gaps(found, marks),
+            gaps=gaps_between(_passages(one.mark.extents, found.spans) for one in marks),
             copies=copies(found, marks, found.profile.context_window),
             created="" if use is None or use.created is None else use.created.isoformat(),
             new_key=use is not None and use.new,

@@ -32,6 +32,10 @@ if TYPE_CHECKING:
 FEW_KEYS: Final = 8
 """Beyond so many, keys under which nothing is in sight are weighed by a bound from below."""
 
+_RIVAL_NATS: Final = math.log(1000)
+"""Marks are looked for in readings that are no further behind the strongest: together with others,
+one of them may decide which payload is the most probable."""
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class WeighedText:
@@ -240,7 +244,7 @@ def _try_keys(
                     readings[one.reading].ids,
                     intervals,
                     evidence,
-                    least=known if only_one else -math.inf,
+                    least=known - _RIVAL_NATS if only_one else -math.inf,
                 ),
             )
         note.append(sentence("log.decoder", name=options.decoder))

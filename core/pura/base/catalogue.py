@@ -340,6 +340,32 @@ def _least(_words: Catalogue, value: int, language: str, _: str) -> str:
     return numerals.SPOKEN[language].least if value else ""
 
 
+def _gaps(words: Catalogue, value: str, language: str, _: str) -> str:
+    """Write where gaps lie, each given by four characters: what it comes after, and before.
+
+    ``922 935 1187 1313`` is a gap somewhere between the characters 922 to 935 and 1,187 to 1,313;
+    several stand one after another with commas between them, and dots at the end for more.
+    """
+    written = []
+    for gap in value.split(", "):
+        if gap == "…":
+            written.append(gap)
+            continue
+        numbers = [int(number) for number in gap.split(" ")]
+        if len(numbers) != 4 or min(numbers) < 0:
+            raise ValueError("a gap has four characters")
+        if numbers[0] > numbers[1] or numbers[2] > numbers[3]:
+            raise ValueError("the limits of a gap are in order")
+        after, before = (
+            numerals.count(low, language)
+            if low == high
+            else f"{numerals.count(low, language)}\N{EN DASH}{numerals.count(high, language)}"
+            for low, high in (numbers[:2], numbers[2:])
+        )
+        written.append(words.fill("gap.limits", language, {"after": after, "before": before}))
+    return "; ".join(written)
+
+
 def _numeral(write: Callable[[Any, str], str]) -> Writer:
     return lambda _words, value, language, _: write(value, language)
 
@@ -362,6 +388,7 @@ KINDS: Final[Mapping[str, tuple[_Accepted, Writer]]] = {
     "least": (int, _least),
     "word": (str, _word),
     "term": (str, _term),
+    "gaps": (str, _gaps),
 }
 
 

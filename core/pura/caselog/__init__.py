@@ -34,6 +34,8 @@ from pura.caselog.log import LogHead as LogHead
 from pura.caselog.log import Person as Person
 from pura.caselog.log import action_words as action_words
 from pura.caselog.log import workstation as workstation
+from pura.caselog.names import Attribution as Attribution
+from pura.caselog.names import PersonNames as PersonNames
 from pura.caselog.package import export_case as export_case
 from pura.caselog.package import import_case as import_case
 from pura.caselog.reports import CaseStatus as CaseStatus

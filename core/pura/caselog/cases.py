@@ -9,6 +9,7 @@ from typing import Final, TypeAlias
 from pura.base.catalogue import Value, catalogue
 from pura.base.errors import CaseLogError, RecordError
 from pura.caselog.log import CaseLog, LogEntry
+from pura.caselog.names import PersonNames
 from pura.record.finding import Finding
 from pura.words.sentences import title
 
@@ -389,7 +390,7 @@ class _Reader:
 
     def __init__(self, log: CaseLog) -> None:
         self.log = log
-        self.names: dict[str, str | None] = {}
+        self.names = PersonNames(log)
         self.records: dict[str, tuple[LogEntry, str]] = {}
         self.items: dict[str, CaseItem] = {}
         self.notes: list[Note] = []
@@ -410,7 +411,7 @@ class _Reader:
             name=self.name,
             opened=opened.time,
             changed=entries[-1].time,
-            auditor=self._who(opened.actor),
+            auditor=self.names.at(opened),
             tags=self.tags,
             notes=tuple(self.notes),
             items=tuple(self.items.values()),
@@ -450,7 +451,7 @@ class _Reader:
     def _note(self, entry: LogEntry, field: str, *, always: bool = False) -> None:
         text = self.log.kept(entry, field)
         if text or always:
-            self.notes.append(Note(time=entry.time, who=self._who(entry.actor), text=text))
+            self.notes.append(Note(time=entry.time, who=self.names.at(entry), text=text))
 
     def _tag(self, entry: LogEntry) -> None:
         if "tags" in entry.kept:
@@ -460,7 +461,7 @@ class _Reader:
         """Return what is missing; say of each record that is not there how that came."""
         there = kept_places(self.log, entries)
         around = list(entries)
-        if any(self._who(entry.actor) is None for entry in entries if entry.actor):
+        if any(self.names.at(entry) is None for entry in entries if entry.actor):
             people, told = people_of(self.log, {entry.actor for entry in entries})
             around = [*people, *told, *entries]
             there |= kept_places(self.log, [*people, *told])
@@ -479,7 +480,7 @@ class _Reader:
     def _erasure(self, entry: LogEntry) -> Erasure:
         return Erasure(
             time=entry.time,
-            who=self._who(entry.actor),
+            who=self.names.at(entry),
             reason=self.log.kept(entry, "reason"),
             moved=str(entry.facts.get("moved", "")),
         )
@@ -493,10 +494,10 @@ class _Reader:
             entry=entry,
             finding=self._finding(entry, examined),
             mode=str(entry.facts["text"]),
-            auditor=self._who(entry.actor),
+            auditor=self.names.at(entry),
             examined=examined,
             examined_by=examiner,
-            examiner=self._who(examiner),
+            examiner=self.names.at(entry, examiner),
             record=self._record(entry, "record"),
         )
 
@@ -521,7 +522,7 @@ class _Reader:
         return Review(
             state=REVIEWS[entry.action],
             time=entry.time,
-            who=self._who(entry.actor),
+            who=self.names.at(entry),
             by=entry.actor,
             recomputed=self.log.kept(entry, "recomputed"),
             words=self.log.kept(entry, "words"),
@@ -553,11 +554,6 @@ class _Reader:
                 record = self._record(entry, name)
                 self.records[item.id] = (entry, name)
                 self.items[item.id] = replace(item, mode="leave-out", record=record)
-
-    def _who(self, person: str) -> str | None:
-        if person not in self.names:
-            self.names[person] = self.log.person_name(person)
-        return self.names[person]
 
 
 def _in_state(case: Case, state: str) -> bool:

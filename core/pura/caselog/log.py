@@ -464,18 +464,13 @@ class CaseLog(Handle):
         value = self.kept_bytes(entry, field)
         return None if value is None else unpack(value)
 
-    def person_name(self, person: str) -> str | None:
-        """Return the name that a person gave last, or None when it was erased or is not known."""
-        if not person:
-            return None
+    def signature(self, digest: str) -> bytes | None:
+        """Return a signature (CMS, DER) by its SHA-256, or None when it is not there."""
         with CASE_LOG.guard():
-            rows = self._db.execute(
-                f"{_COLUMNS} WHERE action = 'person-added'"
-                " AND json_extract(body, '$.facts.person') = ? ORDER BY place DESC",
-                (person,),
-            ).fetchall()
-        names = (self.kept(_parsed(*row), "name") for row in rows)
-        return next((str(name) for name in names if name is not None), None)
+            row = self._db.execute(
+                "SELECT cms FROM signatures WHERE digest = ?", (digest,)
+            ).fetchone()
+        return None if row is None else bytes(row[0])
 
     def people(self) -> list[Person]:
         """Return everyone whose name is kept, in the order of the log; who gave two comes twice."""

@@ -15,6 +15,7 @@ from pura.base.json_text import is_hex
 from pura.caselog.cases import FINISHED, REVIEWS, UNFILED, Case, CaseItem, read_case
 from pura.caselog.keeping import REPORT_ACTIONS, living, load_audit, record_report, worded
 from pura.caselog.log import CUSTODY, ORGANISATION, CaseLog, LogEntry, Person
+from pura.caselog.names import SIGNER, PersonNames
 from pura.report.blocks import Labels
 from pura.report.request import Confirmation, ReportRequest, digest_of
 
@@ -44,7 +45,9 @@ class CaseStatus:
         signed: The newest report of it is signed.
         version: Which examination of the same bytes in its case, from 1.
         acts: Who did it and when (UTC, ISO 8601), of ``save``, ``review``, ``report`` and ``sign``
-            as far as it came; the name is None where it was erased.
+            as far as it came; the name is None where it was erased. Who signed is the subject of
+            the certificate.
+        examiner: Who examined the text, under the name of that time; None where it was erased.
     """
 
     case: str
@@ -55,6 +58,7 @@ class CaseStatus:
     signed: bool = False
     version: int = 1
     acts: Mapping[str, tuple[str | None, str]] = field(default_factory=dict)
+    examiner: str | None = None
 
     def then(self, act: str, by: tuple[str | None, str], **changes: Any) -> CaseStatus:
         """Return where it stands after one more act."""
@@ -72,40 +76,42 @@ def statuses(log: CaseLog, audits: Collection[str]) -> dict[str, CaseStatus]:
     found: dict[str, CaseStatus] = {}
     names: dict[str, str | None] = {}
     reports: dict[str, tuple[str, ...]] = {}
+    people = PersonNames(log)
     with log.reading():
         for entry in log.acts(*_TELLING):
             if entry.action in ("case-opened", "case-renamed"):
                 names[entry.case] = log.kept(entry, "name")
             elif entry.item in wanted:
-                _follow(log, entry, found)
+                _follow(people, entry, found)
             elif entry.action in REPORT_ACTIONS:
                 audits_in = tuple(a for a in map(str, entry.facts["items"]) if a in found)
                 reports[str(entry.facts.get("sha256"))] = audits_in
                 for audit in audits_in:
                     report = REPORTS.get(entry.action, "")
-                    by = _by(log, entry)
+                    by = _by(people, entry)
                     found[audit] = found[audit].then("report", by, report=report, signed=False)
             elif entry.action == "report-signed":
                 for audit in reports.get(str(entry.facts.get("unsigned")), ()):
-                    found[audit] = found[audit].then("sign", _by(log, entry), signed=True)
+                    found[audit] = found[audit].then("sign", _by(people, entry), signed=True)
     return {audit: replace(one, name=names.get(one.case)) for audit, one in found.items()}
 
 
-def _follow(log: CaseLog, entry: LogEntry, found: dict[str, CaseStatus]) -> None:
+def _follow(people: PersonNames, entry: LogEntry, found: dict[str, CaseStatus]) -> None:
     before = found.get(entry.item)
     if entry.action in FINISHED:
         mode, version = str(entry.facts["text"]), int(entry.facts["run"])
-        new = CaseStatus(case=entry.case, name=None, mode=mode, version=version)
+        examiner = people.at(entry, str(entry.facts.get("examiner", "")))
+        new = CaseStatus(case=entry.case, name=None, mode=mode, version=version, examiner=examiner)
         # A later case takes over what was said of it; a case that is not moved to changes nothing.
         here = replace(before or new, case=new.case, mode=mode, version=version)
-        found[entry.item] = here.then("save", _by(log, entry))
+        found[entry.item] = here.then("save", _by(people, entry))
     elif before is not None and entry.action in REVIEWS:
-        by = _by(log, entry)
+        by = _by(people, entry)
         found[entry.item] = before.then("review", by, review=REVIEWS[entry.action])
 
 
-def _by(log: CaseLog, entry: LogEntry) -> tuple[str | None, str]:
-    return log.person_name(entry.actor), entry.time
+def _by(people: PersonNames, entry: LogEntry) -> tuple[str | None, str]:
+    return people.attribution(entry).name, entry.time
 
 
 def request_of_case(
@@ -122,7 +128,7 @@ def request_of_case(
     Returns:
         The request with case, examiner, reviewer, review, purpose and log.
     """
-    labels = Labels(base.language)
+    labels, people = Labels(base.language), PersonNames(log)
     seqs = ", ".join(str(item.entry.seq) for item in items)
     reviews = [item.review for item in items if item.review is not None]
     words = [
@@ -137,8 +143,9 @@ def request_of_case(
     ]
     parties = replace(
         base.parties,
-        examiner=base.parties.examiner or _names(item.examiner for item in items),
-        reviewer=base.parties.reviewer or _names(one.who for one in reviews),
+        # A report names people as they are called now, whatever they were called then.
+        examiner=base.parties.examiner or _names(people.latest(i.examined_by) for i in items),
+        reviewer=base.parties.reviewer or _names(people.latest(one.by) for one in reviews),
         purpose=base.parties.purpose or _names(log.kept(item.entry, "purpose") for item in items),
     )
     broken = case.incomplete(base.language)
@@ -170,7 +177,7 @@ def confirmations(log: CaseLog, audits: Iterable[str]) -> list[Confirmation]:
     Raises:
         CaseLogError: The log is damaged.
     """
-    wanted, people = set(audits), log.people()
+    wanted, people, names = set(audits), log.people(), PersonNames(log)
     found = []
     for name in dict.fromkeys(e.case for e in log.acts(*FINISHED) if e.item in wanted):
         for item in read_case(log, name).items:
@@ -183,9 +190,9 @@ def confirmations(log: CaseLog, audits: Iterable[str]) -> list[Confirmation]:
                 Confirmation(
                     audit=item.id,
                     findings=digest_of(load_audit(log, item)),
-                    examiner=item.examiner or "",
+                    examiner=names.latest(item.examined_by) or "",
                     examined_by=item.examined_by,
-                    reviewer=review.who or "",
+                    reviewer=names.latest(review.by) or "",
                     reviewed_by=review.by,
                     examiner_names=tuple(p.name for p in people if p.id == item.examined_by),
                     reviewer_names=tuple(p.name for p in people if p.id == review.by),
@@ -246,8 +253,8 @@ def note_signed(
         log: The log.
         before: The report as it was saved; its case is the one that knows this file.
         after: The signed report.
-        identity: Who signed.
-        actor: Who did it.
+        identity: Who signed: the subject of its certificate.
+        actor: Who worked the program.
 
     Returns:
         The entry of the signed head.
@@ -265,7 +272,8 @@ def note_signed(
             "unsigned": known,
             "certificate": identity.certificate.sha256,
         }
-        log.append("report-signed", actor.id, role="authoriser", case=case, facts=facts)
+        kept = {SIGNER: identity.certificate.subject}
+        log.append("report-signed", actor.id, role="authoriser", case=case, facts=facts, kept=kept)
         return sign_head(log, identity, actor)
 
 

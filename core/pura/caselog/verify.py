@@ -37,6 +37,7 @@ from pura.caselog.log import (
     parse,
     unpack,
 )
+from pura.caselog.names import SIGNER
 from pura.record.finding import Finding
 from pura.report.check import BAD, GOOD, NOTICE
 from pura.report.signing import SignatureWord, check_detached, sign_detached
@@ -84,6 +85,7 @@ def sign_head(
                 "hash": head.hash,
                 "certificate": identity.certificate.sha256,
             },
+            kept={SIGNER: identity.certificate.subject},
         )
 
 

@@ -498,7 +498,7 @@ def case_row(case: Case) -> dict[str, Any]:
 
 
 def _print_case(log: CaseLog, case: Case) -> None:
-    from pura.caselog import action_words
+    from pura.caselog import PersonNames, action_words
 
     gone = _gone(case)
     out.print(f"{case.name or gone}  ·  {case.id}", style="bold")
@@ -520,8 +520,12 @@ def _print_case(log: CaseLog, case: Case) -> None:
     if case.items:
         out.print(columns(heads, (_item_words(item, gone) for item in case.items)))
     out.print(say("case.history"), style="bold")
+    people = PersonNames(log)
     for entry in log.entries(case=case.id):
-        name = log.person_name(entry.actor) or (gone if entry.actor else say("program"))
+        by = people.attribution(entry)
+        name = by.name or (gone if entry.actor else say("program"))
+        if by.operator:
+            name = say("case.operator", who=name, operator=by.operator)
         more = f"  {entry.item[:8]}" if entry.item else ""
         did = action_words(entry.action, language())
         result = f"  {_result(entry.result)}" if entry.result else ""

@@ -246,7 +246,7 @@ def sign(
     refuse_taken(to, SigningError)  # before the question, not after it
     secret = passphrase_for(certificate, passphrase_file, file)
     options = SignOptions(reason=reason, location=place, seal=seal, tsa_url=tsa, language=language)
-    facts = sign_report(
+    signed = sign_report(
         environment(),
         path=file,
         to=to,
@@ -256,8 +256,11 @@ def sign(
         note=note,
         auditor=auditor,
     )
+    facts = signed.certificate
     until = f"{facts.not_after:%Y-%m-%d}"
     out.print(say("signed", subject=facts.subject, key=facts.key, until=until))
+    if signed.examiner:
+        out.print(say("signed.examiner", examiner=signed.examiner))
 
 
 @app.command("verify")

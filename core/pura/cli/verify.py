@@ -77,7 +77,7 @@ def audit_lines(audit: Audit, language: str, *, explain: bool = True) -> Iterato
         yield _word("cautions", language), "bold"
         for words in rendered(found.cautions, language):
             yield f"- {words}", ""
-    for words in found.notes(language):
+    for words in (*found.notes(language), *rendered(found.basis, language)):
         yield words, ""
     if explain:
         yield from _facts(audit, language)
@@ -98,7 +98,9 @@ def _details(audit: Audit, mark: NamedMark, language: str) -> Iterator[Line]:
     if len(mark.candidates) > 1 and audit.decoder == "exact":
         yield f"{_word('candidates', language)}:", ""
         for candidate in mark.candidates[:_CANDIDATES]:
-            yield f"  {candidate.bits}  {weight(candidate.posterior, language)}", ""
+            other = audit.other_key_title(candidate)
+            key = f"  {other}" if other else ""
+            yield f"  {candidate.bits}  {weight(candidate.posterior, language)}{key}", ""
     if len(audit.finding.marks) < 2:
         from pura.record.naming import limits_words
 
@@ -111,28 +113,17 @@ def _details(audit: Audit, mark: NamedMark, language: str) -> Iterator[Line]:
 
 def _facts(audit: Audit, language: str) -> Iterator[Line]:
     evidence = audit.evidence
-    key = f"{_word('key', language)} {audit.key.label or ''} {audit.key.fingerprint}"
     device = f"{_word('device', language)} {audit.device.name} ({audit.device.dtype})"
     reason = noted(audit.device.reason, language)
     tokens = f"{audit.input.tokens} {_word('tokens', language)}"
     lines = (
         f"{_word('evidence', language)}: {evidence.log10_e:.1f}",
         f"{tokens}, {evidence.usable} {_word('usable', language)}",
-        key.replace("  ", " "),
-        *_tried(audit, language),
-        f"{_word('model', language)} {audit.model.name} {audit.model.fingerprint}",
         f"{device}. {reason}",
         f"SHA-256 {audit.input.sha256}",
     )
     for line in lines:
         yield line, "dim"
-
-
-def _tried(audit: Audit, language: str) -> list[str]:
-    if len(audit.keys) < 2:
-        return []
-    names = (f"{key.label or ''} {key.fingerprint}".strip() for key in audit.keys)
-    return [f"{_word('tried', language)}: {', '.join(names)}"]
 
 
 def _word(key: str, language: str) -> str:

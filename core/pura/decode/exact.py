@@ -21,7 +21,13 @@ from pura.decode.evidence_sums import (
     strong_members,
     sum_evidence,
 )
-from pura.decode.likelihood import GridPoint, Intervals
+from pura.decode.likelihood import (
+    GridPoint,
+    Intervals,
+    log_likelihoods,
+    step_likelihoods,
+    window_likelihoods,
+)
 from pura.decode.limited import Issuable
 from pura.decode.marks import Mark, places_of
 from pura.decode.passages import SCALES, FoundPassage, find_passages
@@ -33,7 +39,8 @@ from pura.decode.payloads import (
 )
 from pura.decode.pooling import log_odds_repeated
 from pura.decode.prior import Issued, PayloadPrior, log_prior
-from pura.scheme import F64, U8
+from pura.decode.trellis import window_potentials
+from pura.scheme import F64, I64, U8
 from pura.scheme.payload import Payload
 from pura.scheme.profile import Profile, encode
 
@@ -222,6 +229,7 @@ def _joined(
 Bits = U8
 
 _SCORED_AT_ONCE: Final = 2048  # codewords; 20 MB at 12 grid points and 108 positions
+_STEPS_AT_ONCE: Final = 8192  # whose densities are worked out together; 60 MB at 12 grid points
 _NEGLIGIBLE_REST: Final = 1e-6  # mass outside the list that bit posteriors may leave out
 
 LEVEL: Final = 6 * math.log(10)
@@ -319,6 +327,59 @@ class ExactDecision:
     def log_shares(self, bits: Bits, profile: Profile) -> F64:
         """Return the log of what payloads add to the e-value; uint8 [C, L_m] to float64 [C]."""
         return self.log_ratios(bits, profile) + log_prior(bits, self.prior, self.issued)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TextWeights:
+    """What a text as a whole says of payloads (a :class:`~pura.decode.payloads.PayloadWeights`).
+
+    Attributes:
+        decision: What the decoder makes of the text.
+        profile: The profile.
+    """
+
+    decision: ExactDecision
+    profile: Profile
+
+    @property
+    def log_e(self) -> float:
+        """Natural log of the e-value."""
+        return self.decision.log_e
+
+    @property
+    def posterior(self) -> PayloadPosterior:
+        """How the e-value is spread over the payloads."""
+        return self.decision.whole
+
+    def log_ratios(self, bits: Bits) -> F64:
+        """Return the log likelihood ratios of payloads; uint8 [C, L_m] to float64 [C]."""
+        return self.decision.log_ratios(bits, self.profile)
+
+    def log_shares(self, bits: Bits) -> F64:
+        """Return the log of what payloads add to the e-value; uint8 [C, L_m] to float64 [C]."""
+        return self.decision.log_shares(bits, self.profile)
+
+
+def weigh_steps(seen: Intervals, rows: I64, decision: ExactDecision) -> StepWeights:
+    """Return what some steps of a text say of payloads, by the payload that fits them best.
+
+    Args:
+        seen: The text.
+        rows: int64 [R], the steps; at least one.
+        decision: What the decoder made of the whole of it.
+    """
+    grid, profile = decision.grid, seen.profile
+    phi = np.zeros((len(grid), profile.codeword_length, 8))
+    for first in range(0, rows.size, _STEPS_AT_ONCE):
+        some = rows[first : first + _STEPS_AT_ONCE]
+        steps = step_likelihoods(seen, grid, rows=some)
+        log_f = log_likelihoods(steps, window_likelihoods(steps))
+        phi += window_potentials(log_f, seen.schedule.index[some], profile.codeword_length)
+    prior = decision.prior
+    # The ring left open, the sums are cheap, and no less than those that they stand for.
+    likeliest = int(np.argmax(prior.most(phi)))
+    near = prior.k_best(phi[likeliest], 1)[0]
+    return StepWeights(phi=phi, near=near, prior=prior, profile=profile, issued=decision.issued)
 
 
 def decide(

@@ -531,7 +531,7 @@ def step_likelihoods(
     seen: Intervals,
     grid: tuple[GridPoint, ...],
     *,
-    rows: slice = slice(None),
+    rows: slice | I64 = slice(None),
     tables: Sequence[str] = (),
     passages: bool = False,
     resolution: int = SIXTEENTHS,

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from pura.decode.payloads import (
     LEAST_POSTERIOR,
     MOST_CANDIDATES,
+    PayloadPosterior,
     PayloadWeights,
     StepWeights,
     log_near_weight,
@@ -89,14 +90,30 @@ class PooledPosterior:
         """Return the most probable mark of a key; None where none of its marks is in question."""
         return next((one for one in self.candidates if one.key == key), None)
 
+    def doubted(self, key: str, payload: Payload, log_odds: float) -> PooledPosterior:
+        """Return the same where a mark is true with some odds, whatever was said of it before."""
+        if log_odds < math.log(LEAST_POSTERIOR):
+            return self
+        share = 1 / (1 + math.exp(-log_odds))
+        candidates = [
+            replace(one, log_posterior=one.log_posterior + math.log1p(-share))
+            for one in self.candidates
+            if (one.key, one.payload) != (key, payload)
+        ]
+        candidates.append(MarkCandidate(key=key, payload=payload, log_posterior=math.log(share)))
+        bit_shares = {name: (1 - share) * shares for name, shares in self.bit_shares.items()}
+        bit_shares[key][np.arange(payload.bits.size), payload.bits] += share
+        return PooledPosterior(candidates=_ranked(candidates), bit_shares=bit_shares)
 
-def pool(readings: Sequence[WeighedReading]) -> PooledPosterior:
+
+def pool(readings: Sequence[WeighedReading], *, log_unread: float = -math.inf) -> PooledPosterior:
     """Spread the evidence of several readings and keys over marks.
 
     Args:
         readings: All that the evidence is the sum of; at least one.
+        log_unread: Natural log of what counts against every mark beside them.
     """
-    total = float(np.logaddexp.reduce([one.log_share for one in readings]))
+    total = _log_sum([*(one.log_share for one in readings), log_unread])
     candidates: list[MarkCandidate] = []
     bit_shares: dict[str, F64] = {}
     for key in dict.fromkeys(one.key for one in readings):
@@ -116,11 +133,26 @@ def pool(readings: Sequence[WeighedReading]) -> PooledPosterior:
         shares = np.exp([one.log_share - total for one in own])
         ones = shares @ np.stack([one.weights.posterior.bit_posteriors for one in own])
         bit_shares[key] = np.stack([shares.sum() - ones, ones], axis=1).clip(0.0, 1.0)
+    return PooledPosterior(candidates=_ranked(candidates), bit_shares=bit_shares)
+
+
+def of_one_reading(key: str, posterior: PayloadPosterior) -> PooledPosterior:
+    """Return the posterior of the evidence where it has one reading under one key."""
+    ones = posterior.bit_posteriors
+    return PooledPosterior(
+        candidates=tuple(
+            MarkCandidate(key=key, payload=one.payload, log_posterior=one.log_posterior)
+            for one in posterior.candidates
+        ),
+        bit_shares={key: np.stack([1 - ones, ones], axis=1)},
+    )
+
+
+def _ranked(candidates: Iterable[MarkCandidate]) -> tuple[MarkCandidate, ...]:
+    """Return the marks in question, strongest first; at least one."""
     ranked = sorted(candidates, key=lambda one: -one.log_posterior)
     kept = [one for one in ranked if one.log_posterior >= math.log(LEAST_POSTERIOR)]
-    return PooledPosterior(
-        candidates=tuple(kept[:MOST_CANDIDATES] or ranked[:1]), bit_shares=bit_shares
-    )
+    return tuple(kept[:MOST_CANDIDATES] or ranked[:1])
 
 
 def log_odds_repeated(

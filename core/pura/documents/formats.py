@@ -9,6 +9,7 @@ import importlib
 import re
 import struct
 import sys
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -60,8 +61,11 @@ class Format:
 
     def load(self) -> FormatReader:
         """Import the reader, and what it imports late."""
-        for name in self.preload:
-            importlib.import_module(name)
+        with warnings.catch_warnings():
+            # Python's own mail parser imports ``uu`` late, which Python itself has deprecated.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            for name in self.preload:
+                importlib.import_module(name)
         reader: FormatReader = _imported(self.reader)
         return reader
 
@@ -129,7 +133,7 @@ FORMATS: Final = {
             True,
             ("charset_normalizer",),
         ),
-        Format("eml", (".eml",), "mail.read_mail", True, _MAIL_LATE, embeds=True),
+        Format("eml", (".eml", ".emlx"), "mail.read_mail", True, _MAIL_LATE, embeds=True),
         Format("mbox", (".mbox",), "mail.read_mbox", True, _MAIL_LATE, embeds=True),
     )
 }
@@ -205,6 +209,7 @@ _STRANGERS: Final = (
     (b"ID3", phrase("kind.sound")),
     (b"OggS", phrase("kind.sound")),
     (b"SQLite format 3", phrase("kind.database")),
+    (b"\x78\x9f\x3e\x22", phrase("kind.tnef")),
 )
 _HTML: Final = re.compile(
     rb"\s*(<!doctype html|<html|<\?xml[^>]*>\s*(<!doctype html|<html))", re.IGNORECASE

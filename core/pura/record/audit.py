@@ -30,7 +30,16 @@ from pura.record.evidence import (
     VariantFacts,
     encode,
 )
-from pura.record.finding import AUDIT, LR_CAP, VALUES, Finding, answer_of, compared_of
+from pura.record.finding import (
+    AUDIT,
+    LR_CAP,
+    VALUES,
+    Finding,
+    answer_of,
+    compared_of,
+    draft_of,
+)
+from pura.record.gaps import with_gaps_said
 from pura.record.naming import (
     CandidateFacts,
     NamedMark,
@@ -52,7 +61,9 @@ from pura.record.surroundings import (
     PromptFacts,
     StepReport,
 )
+from pura.record.titles import joined_titles, titled
 from pura.scheme import MarkIdentity, Payload
+from pura.scheme.public_keys import is_public
 from pura.words.sentences import Sentence, headline
 
 SCHEMA = "pura-audit/1"
@@ -181,6 +192,7 @@ class Audit:
                 NamedMark(
                     number=1,
                     key=self.key.fingerprint,
+                    key_title=self.key.title,
                     payload=payload,
                     candidates=self.candidates,
                     passages=self._placed(self.passages),
@@ -203,6 +215,7 @@ class Audit:
                 NamedMark(
                     number=number,
                     key=mark.key,
+                    key_title=self._key_titles.get(mark.key, mark.key),
                     payload=payload,
                     candidates=candidates,
                     passages=self._placed(mark.passages),
@@ -272,9 +285,17 @@ class Audit:
     @cached_property
     def finding(self) -> Finding:
         """What may be said of the text: all that is shown, filed and sent is made of this."""
-        keys = ", ".join(key.label or key.fingerprint for key in self.keys)
-        config = self.profile.name or self.profile.fingerprint
-        wording = sentences_said(self.sentences, self.named_marks, more=self.marks_limited)
+        titles = self._key_titles
+        marking = tuple(dict.fromkeys(mark.key_title for mark in self.named_marks))
+        marking = marking or (self.key.title,)
+        config = titled(self.profile.name, self.profile.fingerprint)
+        said = sentences_said(
+            self.sentences, self.named_marks, more=self.marks_limited, titles=titles
+        )
+        wording = with_gaps_said(said, self.named_marks)
+        public = tuple(title for name, title in titles.items() if is_public(name))
+        # Behind the outcome, before what rests on the key being secret.
+        wording = (*wording[:1], *draft_of(public), *wording[1:])
         examined = self.verdict != "not-examinable"
         marked = self.verdict == "mark"
         evidence = self.evidence
@@ -283,7 +304,7 @@ class Audit:
             wording,
             capped=evidence.capped,
             lr=evidence.lr_capped,
-            keys=keys,
+            keys=marking,
             config=config,
         )
         return Finding(
@@ -313,7 +334,7 @@ class Audit:
             headline=self._headline(),
             answer=answer,
             caveat=caveat,
-            compared=compared_of(self.profile, self.key.fingerprint) if examined else (),
+            compared=compared_of(self.profile, marking) if examined else (),
             wording=wording,
             provenance=self.provenance,
             layers=layers_of(self.provenance, self.bindings, marked=marked),
@@ -323,14 +344,33 @@ class Audit:
             undone=self.undone,
             handling=self.handling,
             readings=self.readings,
-            keys=keys,
+            keys=joined_titles(titles.values()),
+            keys_tried=tuple(titles),
+            marking_keys=marking,
+            public_keys=public,
             profile=config,
+            model=self.model.title,
             p_bound=evidence.p_bound,
             p_redraw=evidence.p_redraw,
             key_fingerprint=self.key.fingerprint,
             profile_fingerprint=self.profile.fingerprint,
             model_fingerprint=self.model.fingerprint,
         )
+
+    def other_key_title(self, candidate: CandidateFacts) -> str:
+        """Return the key of a candidate of another key, as ``name (fingerprint)``.
+
+        Empty for a candidate under the key of its mark, which the mark itself names.
+        """
+        return self._key_titles.get(candidate.key, candidate.key)
+
+    @cached_property
+    def _key_titles(self) -> dict[str, str]:
+        """Every key that was tried, as ``name (fingerprint)``, by its fingerprint."""
+        titles = {key.fingerprint: key.title for key in self.keys}
+        for name in (name for scheme in self.schemes for name in scheme.keys):
+            titles.setdefault(name, name)
+        return titles
 
     def _headline(self) -> Sentence:
         if any(one.key in _NOT_MEASURED for one in self.sentences):

@@ -28,11 +28,13 @@ from pura.record.naming import (
     place_words,
 )
 from pura.record.provenance import ABSENT, BINDINGS, FORMS, STATES, VALID, ManifestFacts
+from pura.record.titles import joined_titles, titled
 from pura.scheme import FieldValue, Profile
 from pura.scheme.foreign import FOREIGN_NAMES
 from pura.words.sentences import Sentence, Value, fill, findings, headline, scale
 
 _QUALIFYING: Final = (
+    "public.",
     "stopped.",
     "reread.",
     "foreign.",
@@ -92,8 +94,15 @@ class Finding:
         undone: What of the text's handling was undone in one of the readings that count.
         handling: What of it was undone in the reading that the findings are about.
         readings: How many count.
-        keys: Names of the keys that were tried; where one has none, its fingerprint.
-        profile: Name of the profile, or its fingerprint.
+        keys: Every key that was tried, as ``name (fingerprint)``, with commas between.
+        keys_tried: The fingerprints of these keys.
+        marking_keys: The keys that the sentences of the finding are about, as
+            ``name (fingerprint)``: of each mark the one under which it was read, without a mark the
+            one with the most evidence.
+        public_keys: Those of the keys that anyone can know (:mod:`pura.scheme.public_keys`), as
+            ``name (fingerprint)``; the finding is a draft where there is one.
+        profile: The profile, as ``name (fingerprint)``.
+        model: The model that read the text, as ``name (fingerprint)``.
         p_bound: The proven bound, ``min(1, 1/e)``.
         p_redraw: Redraw p-value; None where none was computed.
         key_fingerprint: Of the key that the findings are about.
@@ -133,7 +142,11 @@ class Finding:
     cautions: tuple[Sentence, ...] = ()
     undone: tuple[str, ...] = ()
     keys: str = ""
+    keys_tried: tuple[str, ...] = later(())
+    marking_keys: tuple[str, ...] = later(())
+    public_keys: tuple[str, ...] = later(())
     profile: str = ""
+    model: str = later("")
     p_bound: float = 1.0
     p_redraw: float | None = None
     key_fingerprint: str = ""
@@ -144,6 +157,28 @@ class Finding:
     def qualifications(self) -> tuple[Sentence, ...]:
         """The sentences that stand beside the answer wherever that is given alone."""
         return tuple(one for one in self.wording if one.key.startswith(_QUALIFYING))
+
+    @property
+    def draft(self) -> bool:
+        """Whether the finding stays a draft, since anyone can mark texts with one of its keys."""
+        return bool(self.public_keys)
+
+    @property
+    def basis(self) -> tuple[Sentence, ...]:
+        """What the finding rests on: all keys that were tried, the profile, the model, the day.
+
+        Nothing of a text that could not be examined, and of a row of a result, which has no names.
+        """
+        if self.verdict == "not-examinable" or not self.model:
+            return ()
+        values: dict[str, Value] = {
+            "n": len(self.keys_tried),
+            "keys": self.keys,
+            "profile": self.profile,
+            "model": self.model,
+            "day": self.created[:10],
+        }
+        return (Sentence(key="basis.read", values=values),)
 
     @property
     def payload(self) -> NamedPayload | None:
@@ -202,7 +237,14 @@ class Finding:
         """Return what is said of each mark: where it stands, its payload, its evidence."""
         alone = len(self.marks) < 2
         return [
-            mark_lines(mark, language, alone=alone, place=self.place, lr_cap=self.lr_cap)
+            mark_lines(
+                mark,
+                language,
+                alone=alone,
+                place=self.place,
+                lr_cap=self.lr_cap,
+                profile=self.profile,
+            )
             for mark in self.marks
         ]
 
@@ -234,6 +276,7 @@ class Finding:
             self.scale_lines(language),
             *self.mark_lines(language),
             *([one] for one in self.notes(language)),
+            rendered(self.basis, language),
         )
         parts = [f"<p><b>{title}</b></p>"]
         parts += [f"<p>{'<br>'.join(map(html.escape, lines))}</p>" for lines in blocks if lines]
@@ -349,9 +392,11 @@ def _public(suffix: str = "") -> Callable[[str, str], str]:
 
 def _meaning(finding: Finding, released: tuple[str, ...] | None, language: str) -> str:
     # The sentences have numbers.
-    answer = finding.answer if released is None else ()
-    words = " ".join(rendered(answer, language))
-    return words or _public("-means")(finding.outcome, language)
+    answer = (*draft_of(finding.public_keys), *finding.answer) if released is None else ()
+    if words := " ".join(rendered(answer, language)):
+        return words
+    draft = catalogue("serve").fill("answer.draft", language, {}) if finding.draft else ""
+    return " ".join(filter(None, (draft, _public("-means")(finding.outcome, language))))
 
 
 def _marks(finding: Finding, released: tuple[str, ...] | None, _: str) -> list[dict[str, Any]]:
@@ -651,6 +696,24 @@ VALUES: Final[dict[str, ShownValue]] = {
         files=(BATCH,),
     ),
     "key": ShownValue(str, lambda found: found.key_fingerprint, "fingerprint of the key"),
+    "draft": ShownValue(
+        bool,
+        lambda found: found.draft,
+        "whether a key that anyone can know took part, so that the finding stays a draft",
+        files=(AUDIT, BATCH, SUMMARY),
+    ),
+    "keys_tried": ShownValue(
+        tuple[str, ...],
+        lambda found: list(found.keys_tried),
+        "fingerprints of all keys that were tried, those without a result included",
+        files=(AUDIT, BATCH, SUMMARY),
+    ),
+    "marks_keys": ShownValue(
+        tuple[str, ...],
+        lambda found: [mark.key for mark in found.marks],
+        "fingerprint of the key of each mark, in the order of the text",
+        files=(BATCH,),
+    ),
     "profile": ShownValue(
         str, lambda found: found.profile_fingerprint, "fingerprint of the profile"
     ),
@@ -760,7 +823,13 @@ def upgrade(data: Mapping[str, Any], **defaults: object) -> dict[str, Any]:
 
 
 def answer_of(
-    verdict: str, wording: Sequence[Sentence], *, capped: bool, lr: float, keys: str, config: str
+    verdict: str,
+    wording: Sequence[Sentence],
+    *,
+    capped: bool,
+    lr: float,
+    keys: Sequence[str],
+    config: str,
 ) -> tuple[tuple[Sentence, ...], tuple[Sentence, ...]]:
     """Return what the findings say in a sentence or two without symbols, and its caveat.
 
@@ -769,31 +838,54 @@ def answer_of(
         wording: All sentences of the record.
         capped: The likelihood ratio lies beyond what is printed.
         lr: The likelihood ratio that is printed.
-        keys: Names of the keys that were tried.
-        config: Name of the profile.
+        keys: The keys that the findings are about, as ``name (fingerprint)``.
+        config: The profile, likewise.
     """
     # That a key was never used comes before what finding no mark of it would mean.
     unused = [one for one in wording if one.key.startswith("unused.")]
     first = (*unused, *wording[:1])
     if verdict not in _POSITIVE:
         return first, ()
-    values: dict[str, Value] = {"capped": int(capped), "lr": lr, "key": keys, "config": config}
+    values: dict[str, Value] = {
+        "capped": int(capped),
+        "lr": lr,
+        "n": len(keys),
+        "key": joined_titles(keys),
+        "config": config,
+    }
     plain = Sentence(key="plain.for-h1", values=values)
     more = first if verdict == "indication" else ()
     return (plain, *more), (Sentence(key="plain.n1"),)
 
 
-def compared_of(profile: Profile, key: str) -> tuple[Sentence, Sentence]:
+def draft_of(public_keys: Sequence[str]) -> tuple[Sentence, ...]:
+    """Return the sentence that says why a finding stays a draft; none where it does not.
+
+    Args:
+        public_keys: The keys that anyone can know, as ``name (fingerprint)``.
+    """
+    if not public_keys:
+        return ()
+    values: dict[str, Value] = {"n": len(public_keys), "keys": joined_titles(public_keys)}
+    return (Sentence(key="public.key", values=values),)
+
+
+def compared_of(profile: Profile, keys: Sequence[str]) -> tuple[Sentence, Sentence]:
     """Return the two propositions that a likelihood ratio compares.
 
     Args:
-        profile: Its name stands there with its fingerprint, which stands there once.
-        key: Fingerprint of the key.
+        profile: What the mark was made with.
+        keys: The keys that the findings are about, as ``name (fingerprint)``.
     """
-    fingerprint = profile.fingerprint
-    config = f"{profile.name} ({fingerprint})" if profile.name else fingerprint
-    values: dict[str, Value] = {"key": key, "config": config}
+    values: dict[str, Value] = {
+        "n": len(keys),
+        "key": joined_titles(keys),
+        "config": titled(profile.name, profile.fingerprint),
+    }
+    h2 = Sentence(key="proposition.h2", values={"n": len(keys)})
     if profile.foreign is None:
-        return Sentence(key="proposition.h1", values=values), Sentence(key="proposition.h2")
+        return Sentence(key="proposition.h1", values=values), h2
+    # Of a mark by another program one key is asked: the one that its secret is sealed under.
+    del values["n"]
     values["name"] = FOREIGN_NAMES[profile.scheme]
-    return Sentence(key="proposition.h1-foreign", values=values), Sentence(key="proposition.h2")
+    return Sentence(key="proposition.h1-foreign", values=values), h2

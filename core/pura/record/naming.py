@@ -40,11 +40,14 @@ class CandidateFacts:
         posterior: Weight under the prior of the evidence: all payloads alike, or the issued ones
             more (:class:`~pura.record.evidence.PriorFacts`).
         fields: What the layout makes of it.
+        key: Fingerprint of the key under which it is in question, where that is another one than
+            the mark's: the same payload under another key is another mark. Empty for the mark's.
     """
 
     bits: str
     posterior: float
     fields: tuple[FieldValue, ...] = ()
+    key: str = later("")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -207,6 +210,7 @@ class NamedMark:
     Attributes:
         number: From 1, in the order of the text.
         key: Fingerprint of the key under which it was read.
+        key_title: That key as ``name (fingerprint)``; empty where only a row of a result is left.
         identity: The key, epoch, profile and most probable payload that make it this mark and no
             other; None where the record does not say under which key or profile it was read. It
             may be looked up in a register only where the payload is identified.
@@ -223,6 +227,7 @@ class NamedMark:
 
     number: int
     key: str
+    key_title: str = later("")
     payload: NamedPayload
     candidates: tuple[CandidateFacts, ...]
     passages: tuple[Passage, ...]
@@ -252,12 +257,12 @@ def name_payload(
         best: The decoded payload.
         fields: What the layout makes of it.
         candidates: Payloads with their weights, strongest first; empty where none are known. What
-            is not listed counts against whatever is asked.
+            is not listed, or stands under another key, counts against whatever is asked.
         level: Posterior from which a payload, or the value of a field, is identified.
         layout: The fields with their limits.
     """
     limited = {field.name: field for field in layout if field.limits}
-    weights = {c.bits: c.posterior for c in candidates}
+    weights = {c.bits: c.posterior for c in candidates if not c.key}
     posterior = weights.get(best, 0.0) if candidates else None
     total, count = 0.0, 0
     for candidate in candidates:
@@ -290,6 +295,8 @@ def _field(
     values: dict[int, FieldValue] = {}
     weights: dict[int, float] = {}
     for candidate in candidates:
+        if candidate.key:
+            continue  # of another key: the same value there means somebody else
         if place >= len(candidate.fields) or candidate.fields[place].name != value.name:
             continue  # of a damaged record; it counts against every value
         said = candidate.fields[place]
@@ -340,6 +347,7 @@ def mark_lines(
     alone: bool,
     place: Callable[[Passage, str], str],
     lr_cap: float,
+    profile: str,
 ) -> list[str]:
     """Return what is said of one mark, a line each.
 
@@ -349,11 +357,14 @@ def mark_lines(
         alone: It is the only one, so that headline and passages speak of it already.
         place: Says where a passage stands, in a language.
         lr_cap: Largest likelihood ratio that is printed.
+        profile: The profile of all marks of the text, as ``name (fingerprint)``.
     """
     lines = []
     if not alone:
         places = "; ".join(place(p, language) for p in mark.passages)
         lines.append(_fill("mark.place", language, i=mark.number, place=places))
+        if mark.key_title:
+            lines.append(_fill("mark.of", language, key=mark.key_title, config=profile))
     lines += payload_lines(mark.payload, language)
     if mark.entry is not None:
         lines.append(_fill("mark.entry", language, entry=mark.entry.entry, who=mark.entry.who))
@@ -575,17 +586,23 @@ def whom_words(profile: Profile, payload: NamedPayload, written: str, language: 
 
 
 def sentences_said(
-    sentences: Sequence[Sentence], marks: Sequence[NamedMark], *, more: bool
+    sentences: Sequence[Sentence],
+    marks: Sequence[NamedMark],
+    *,
+    more: bool,
+    titles: Mapping[str, str],
 ) -> tuple[Sentence, ...]:
     """Return the sentences of a record as they are said today.
 
     Earlier versions had a sentence a mark, which stated its payload and a share of the evidence,
-    and looked a payload up in the register that was in question; today's rule stands for both.
+    and looked a payload up in the register that was in question; today's rule stands for both. A
+    key that a record names by its fingerprint is said by its title.
 
     Args:
         sentences: Of the record.
         marks: Its marks.
         more: There may be more marks than these.
+        titles: Keys as ``name (fingerprint)``, by their fingerprints.
     """
     payload = marks[0].payload if len(marks) == 1 else None
     in_question = payload is not None and not payload.identified
@@ -604,8 +621,16 @@ def sentences_said(
             case "register.nearest" if in_question:
                 pass
             case _:
-                out.append(sentence)
+                out.append(_with_title(sentence, titles))
     return tuple(out)
+
+
+def _with_title(sentence: Sentence, titles: Mapping[str, str]) -> Sentence:
+    """Return a sentence that names its key by name and fingerprint."""
+    key = sentence.values.get("key")
+    if not isinstance(key, str) or key not in titles:
+        return sentence
+    return replace(sentence, values=sentence.values | {"key": titles[key]})
 
 
 def payload_several(payload: NamedPayload | None) -> list[Sentence]:
@@ -625,5 +650,5 @@ def marks_counted(count: int, *, more: bool) -> Sentence:
     return Sentence(key="marks.counted", values={"k": count, "more": int(more)})
 
 
-def _fill(key: str, language: str, **values: Value) -> str:
+def _fill(key: str, language: str, /, **values: Value) -> str:
     return findings().fill(key, language, values)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pura.base.decoder import later
 from pura.base.errors import PuraError, RecordError
 from pura.record.left_out import LeftOut, left_out_share
+from pura.record.titles import titled
 from pura.record.transforms import Transform
 from pura.scheme.identity import PayloadSeries
 from pura.words.sentences import Note, Sentence, findings, noted
@@ -148,6 +149,11 @@ class KeyFacts:
             )
         return None
 
+    @property
+    def title(self) -> str:
+        """Name and fingerprint, as every sentence names the key."""
+        return titled(self.label, self.fingerprint)
+
 
 @dataclass(frozen=True, kw_only=True)
 class ModelFacts:
@@ -172,6 +178,11 @@ class ModelFacts:
     vocab_size: int
     context_length: int
     weights: str
+
+    @property
+    def title(self) -> str:
+        """Name and fingerprint, as every sentence names the model."""
+        return titled(self.name, self.fingerprint)
 
 
 @dataclass(frozen=True, kw_only=True)

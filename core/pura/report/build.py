@@ -124,7 +124,7 @@ def content_of(audits: Sequence[Audit], request: ReportRequest, seals: Seals) ->
         head=printable(head),
         foot=f"SHA-256 {seals.record[:16]}…",
         page=labels("page", n="{n}", of="{of}"),
-        draft="" if request.final else labels(DRAFTS.get(request.reviewed, "draft")),
+        draft="" if request.final else labels(_draft(audits, request)),
         date=(year, month, day),
         sections=sections,
         end=labels("end"),
@@ -134,6 +134,13 @@ def content_of(audits: Sequence[Audit], request: ReportRequest, seals: Seals) ->
         if many
         else (*_page_one(audits[0], request, labels), heading(labels("section.report")), *about),
     )
+
+
+def _draft(audits: Sequence[Audit], request: ReportRequest) -> str:
+    """Return the label that says on every page why the report is a draft."""
+    if any(audit.finding.draft for audit in audits):
+        return "draft.public-key"
+    return DRAFTS.get(request.reviewed, "draft")
 
 
 def _title(audits: Sequence[Audit], labels: Labels) -> str:
@@ -179,7 +186,7 @@ def _page_one(audit: Audit, request: ReportRequest, labels: Labels) -> tuple[Blo
     """Return what a reader without the method needs: question, answer, ground, limits, review."""
     language, found = request.language, audit.finding
     question = request.parties.question.strip() or labels(
-        "question.usual", keys=printable(found.keys)
+        "question.usual", n=len(found.keys_tried), keys=printable(found.keys)
     )
     answer = " ".join(rendered(found.answer, language))
     blocks = [
@@ -199,7 +206,16 @@ def _page_one(audit: Audit, request: ReportRequest, labels: Labels) -> tuple[Blo
         if len(marks) == 1:
             blocks.append(labels.facts(*((one, words) for _, words in named)))
         else:
-            rows = [(str(mark.number), words, _place(mark, audit, labels)) for mark, words in named]
+            # Where marks of several keys stand in one text, each row says whose it is.
+            keys = len(found.marking_keys) > 1
+            rows = [
+                (
+                    str(mark.number),
+                    f"{words} · {printable(mark.key_title)}" if keys else words,
+                    _place(mark, audit, labels),
+                )
+                for mark, words in named
+            ]
             head = (labels("mark.number"), labels(one), labels("passages.where"))
             blocks.append(table(head, rows, ("left", "left", "left"), (0.05, 0.46, 0.49)))
     blocks += [note(one.text) for one in _paragraphs(found.qualifications, language)]

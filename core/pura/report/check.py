@@ -362,6 +362,10 @@ def _signatures(facts: FileFacts, trusted: bool, moment: datetime) -> list[Check
     ]
 
 
+_MOST_NAMED: Final = 200
+"""Characters of a stranger's name that are repeated."""
+
+
 def _one_signature(
     facts: FileFacts, one: SignatureFacts, trusted: bool, moment: datetime
 ) -> list[CheckedPoint]:
@@ -375,13 +379,22 @@ def _one_signature(
         integrity = point(BAD, "integrity.invalid")
     else:
         integrity = point(GOOD, "integrity.intact")
-    who = point(
-        NOTICE if integrity.state == GOOD else OPEN,
-        "signer.who",
-        subject=one.subject,
-        issuer=one.issuer,
-        sha=one.sha256,
-        when=one.signed_at,
+    # A report of this program names its examiner as the author.
+    examiner = facts.metadata.get("Author", "").strip()
+    other = bool(examiner) and examiner.casefold() != one.subject.casefold()
+    values: dict[str, Value] = {
+        "subject": one.subject,
+        "issuer": one.issuer,
+        "sha": one.sha256,
+        "when": one.signed_at,
+    }
+    if other:
+        values["examiner"] = examiner[:_MOST_NAMED]
+    who = CheckedPoint(
+        name="signer",
+        state=NOTICE if integrity.state == GOOD else OPEN,
+        key="signer.who-examiner" if other else "signer.who",
+        values=values,
     )
     return [integrity, who, _time(one), _trust(one, trusted, moment), *_coverage(facts, one)]
 

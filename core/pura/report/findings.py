@@ -10,6 +10,7 @@ from pura.record.audit import Audit
 from pura.record.evidence import BitEvidence
 from pura.record.marks import bits_of
 from pura.record.naming import CandidateFacts, evidence_ratio, limits_words, value_words, whom_words
+from pura.record.titles import titled
 from pura.report import figures
 from pura.report.blocks import Block, Labels, bullets, heading, note, paragraph, printable, table
 from pura.scheme.foreign import FOREIGN_NAMES
@@ -171,7 +172,7 @@ def _schemes(audit: Audit, labels: Labels) -> list[Block]:
     rows = []
     for one in audit.schemes:
         name = _marked(FOREIGN_NAMES.get(one.profile.scheme, "PURA"), one.shown, labels)
-        named = f"{one.profile.name or ''} {one.profile.fingerprint}".strip()
+        named = titled(one.profile.name, one.profile.fingerprint)
         evidence = number(one.log10_e, 1, labels)
         rows.append((name, printable(named), ", ".join(one.keys), evidence))
     head = (labels("scheme"), labels("profile"), labels("keys"), "L")
@@ -211,7 +212,9 @@ def _candidate_table(audit: Audit, candidates: Sequence[CandidateFacts], labels:
     for one in candidates:
         values = (f"{f.name} {value_words(audit.profile, f, labels.language)}" for f in one.fields)
         weight = numerals.weight(one.posterior, labels.language)
-        rows.append((grouped(one.bits), printable(" · ".join(values)) or "–", weight))
+        other = audit.other_key_title(one)
+        payload = grouped(one.bits) + (f" · {printable(other)}" if other else "")
+        rows.append((payload, printable(" · ".join(values)) or "–", weight))
     head = (labels("candidate"), labels("payload.fields"), labels("weight"))
     return table(head, rows, ("left", "left", "right"), (0.45, 0.42, 0.13))
 
@@ -272,7 +275,7 @@ def _marks(audit: Audit, places: Mapping[int, Sequence[str]], labels: Labels) ->
     """Return what may be said of each of several marks."""
     marks = audit.finding.marks
     language, cap = labels.language, audit.lr_cap
-    keys = len({mark.key for mark in marks}) > 1
+    keys = len(audit.finding.marking_keys) > 1
     rows = []
     for mark in marks:
         bits = bits_of(audit, mark.number - 1)
@@ -281,7 +284,7 @@ def _marks(audit: Audit, places: Mapping[int, Sequence[str]], labels: Labels) ->
         rows.append(
             (
                 str(mark.number),
-                printable(payload + (f" · {mark.key}" if keys else "")),
+                printable(payload + (f" · {mark.key_title}" if keys else "")),
                 "; ".join(places.get(mark.number, ())) or "–",
                 "–" if mark.share is None else numerals.share(mark.share, language),
                 str(sum(bit.repaired for bit in bits)) if own else "–",

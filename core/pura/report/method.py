@@ -63,7 +63,7 @@ def _unexamined(audit: Audit, labels: Labels) -> Block:
         why = f"{name}: {left.words(labels.language)}"
     return labels.facts(
         ("keys", _keys(audit)),
-        ("profile", _profile(audit)),
+        ("profile", audit.finding.profile),
         ("model", f"{audit.model.name} {audit.model.fingerprint}"),
         ("program", _program(audit)),
         ("unexamined.step", why),
@@ -71,11 +71,7 @@ def _unexamined(audit: Audit, labels: Labels) -> Block:
 
 
 def _keys(audit: Audit) -> str:
-    return ", ".join(key.fingerprint for key in audit.keys)
-
-
-def _profile(audit: Audit) -> str:
-    return f"{audit.profile.name or ''} {audit.profile.fingerprint}".strip()
+    return ", ".join(key.title for key in audit.keys)
 
 
 def _program(audit: Audit) -> str:
@@ -138,6 +134,8 @@ def _conditions(audit: Audit, request: ReportRequest, labels: Labels) -> Block:
         )
     )
     return labels.facts(
+        ("keys", audit.finding.keys),
+        ("profile", audit.finding.profile),
         ("prompt", prompt),
         ("normalisation", "; ".join(conditions(audit, labels)) or labels("condition.plain")),
         ("register", asked),
@@ -198,7 +196,7 @@ def method(audit: Audit, request: ReportRequest, labels: Labels) -> list[Block]:
         ("program", _program(audit)),
         ("core", parts),
         ("keys", _keys(audit)),
-        ("profile", _profile(audit)),
+        ("profile", audit.finding.profile),
         ("model", ", ".join(named)),
         ("tokenizer", model.tokenizer),
         ("device", f"{device.name}, {device.dtype}"),

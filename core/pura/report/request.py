@@ -17,6 +17,7 @@ from pura.base.json_text import read_json
 from pura.base.numerals import LANGUAGES
 from pura.record.audit import Audit
 from pura.record.json_io import findings_digest, without_text
+from pura.record.titles import joined_titles
 from pura.version import __version__
 
 if TYPE_CHECKING:
@@ -298,10 +299,14 @@ def refuse_unreviewed(
         confirmed: What the case log holds.
 
     Raises:
-        InputError: It names nobody who authorises it (``report-authoriser``), a finding was not
-            confirmed (``report-not-reviewed``), it names somebody else than the log
-            (``report-parties``), or a person has two roles (``report-two-roles``).
+        InputError: A key of it is public (``report-public-key``), it names nobody who authorises
+            it (``report-authoriser``), a finding was not confirmed (``report-not-reviewed``), it
+            names somebody else than the log (``report-parties``), or a person has two roles
+            (``report-two-roles``).
     """
+    if keys := [key for audit in audits for key in audit.finding.public_keys]:
+        named = joined_titles(keys)
+        raise InputError("report.public-key", keys=named, code="report-public-key")
     parties = request.parties
     if not parties.authoriser.strip():
         raise InputError("report.authoriser", code="report-authoriser")

@@ -12,7 +12,13 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from pura.base.errors import SigningError
-from pura.base.identity import Certificate, Identity, is_stamp_error, time_stamper_at
+from pura.base.identity import (
+    Certificate,
+    Identity,
+    describe,
+    is_stamp_error,
+    time_stamper_at,
+)
 from pura.report.blocks import Labels
 
 if TYPE_CHECKING:
@@ -341,6 +347,7 @@ def check_detached(
         moment: The time to hold certificates against.
     """
     from asn1crypto import cms as forms
+    from cryptography.x509 import load_der_x509_certificate
     from pyhanko.sign.validation.generic_cms import async_validate_detached_cms
 
     # It writes its stack for every certificate that nobody vouches for; here that is an answer.
@@ -348,13 +355,13 @@ def check_detached(
     try:
         signed = forms.ContentInfo.load(signature)["content"]
         status = drive(async_validate_detached_cms(data, signed, **validation(trust, moment)))
-        subject = status.signing_cert.subject.native.get("common_name", "")
+        subject = describe(load_der_x509_certificate(status.signing_cert.dump())).subject
     except Exception:  # a signature that cannot even be read is not one
         return SignatureWord(intact=False, trusted=False, subject="")
     return SignatureWord(
         intact=bool(status.intact and status.valid),
         trusted=bool(status.trusted),
-        subject=str(subject),
+        subject=subject,
     )
 
 

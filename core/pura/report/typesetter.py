@@ -26,6 +26,7 @@ from pura.base.json_text import json_text
 from pura.base.paths import resource
 from pura.base.process import NOT_SHUT_STATUS, converse, start_child
 from pura.report.blocks import Typeset, typeset
+from pura.scheme.public_keys import public_keys
 
 REFUSED: Final = 3
 MOST_BYTES: Final = 1 << 30
@@ -92,6 +93,7 @@ def _remade(head: dict[str, Any], source: BinaryIO) -> bytes:
 
     from pura.report.build import remake
 
+    public_keys()  # read once, before nothing can be read any more
     readable = [resource("report"), resource("ui"), resource("languages"), *linux.libraries()]
     try:
         linux.shut(

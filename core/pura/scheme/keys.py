@@ -33,6 +33,11 @@ def wipe_buffer(buffer: bytearray) -> None:
     buffer.clear()
 
 
+def fingerprint_of(secret: bytes | bytearray | memoryview) -> str:
+    """Return the fingerprint of the 32 bytes of a key: 16 hex digits (scheme.md §1)."""
+    return blake2b(key=secret, person=_LABEL_FINGERPRINT, digest_size=8).hexdigest()
+
+
 def unit_interval(value: int) -> float:
     """Map a 128-bit integer to [0, 1) by its top 53 bits, exact in a float64."""
     return (value >> 75) * _UNIT
@@ -71,9 +76,7 @@ class SecretKey:
             raise KeyFormatError("key.not-a-key", key_bytes=KEY_BYTES, hex=2 * KEY_BYTES)
         self._bytes = LockedBytes(data)
         self._origin = origin
-        self._fingerprint = blake2b(
-            key=self._secret(), person=_LABEL_FINGERPRINT, digest_size=8
-        ).hexdigest()
+        self._fingerprint = fingerprint_of(self._secret())
 
     @classmethod
     def generate(cls) -> SecretKey:

@@ -43,6 +43,7 @@ from pura.keys.backends import words
 from pura.model import libraries
 from pura.model.device import free_memory, gigabytes, instructions, memory_need
 from pura.model.store import known_models
+from pura.record.titles import titled
 from pura.register.store import Register
 from pura.scheme import (
     F64,
@@ -57,6 +58,7 @@ from pura.scheme import (
     schedule,
 )
 from pura.scheme.gray import sector_of
+from pura.scheme.public_keys import is_public
 from pura.usecases.cases import open_log
 from pura.usecases.environment import Environment
 from pura.usecases.measurements import tables_of
@@ -492,17 +494,21 @@ def _models(environment: Environment, *, hashes: bool) -> Iterator[CheckResult]:
 def _keys(environment: Environment) -> Iterator[CheckResult]:
     try:
         store = environment.keys
-        state, count = store.state(), len(store.list())
+        state, entries = store.state(), store.list()
         exposed = store.exposures()
     except PuraError as error:
         yield _fault("keys", error)
         return
     for problem in exposed:
         yield CheckResult(name="keys", grade="warning", words=problem.words)
+    for entry in entries:  # 0.4.0 stored such keys
+        if is_public(entry.fingerprint) or is_public(entry.master):
+            title = titled(entry.name, entry.fingerprint)
+            yield _seen("keys", "keys.public", "warning", name=title)
     if not stays_out_of_swap():
         yield _seen("keys", "keys.swap", "warning")
     if state is State.READY:
-        yield _seen("keys", "keys", store=store.title, count=count)
+        yield _seen("keys", "keys", store=store.title, count=len(entries))
         return
     shut = state not in (State.NO_BACKEND, State.LOCKED)
     yield CheckResult(

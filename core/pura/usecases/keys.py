@@ -18,6 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from pura.base.catalogue import phrase
 from pura.base.errors import InputError, KeyFormatError, KeyStoreError, PuraError, naming
 from pura.base.files import read_bounded, refuse_taken, write_or_refuse
 from pura.base.json_text import read_json
@@ -29,6 +30,7 @@ from pura.register.issue_log import Usage, find_usage
 from pura.register.store import Register, export_csv
 from pura.scheme import Profile, SecretKey
 from pura.scheme.keys import wipe_buffer
+from pura.scheme.public_keys import PATTERN, public_keys
 from pura.usecases.environment import Environment
 from pura.usecases.profiles import import_register
 from pura.verdict.policy import Policy, load_policy
@@ -107,7 +109,8 @@ def import_key(
 
     Raises:
         KeyFormatError: It is no key, damaged, or its passphrase is wrong or missing.
-        KeyStoreError: The name is missing, taken or unusable, or the store refuses.
+        KeyStoreError: The name is missing, taken or unusable, the key is public (``key-public``),
+            or the store refuses.
     """
     found = _read(source, passphrase)
     return _keep(environment, found, name, note, place=place, session=session)
@@ -135,9 +138,10 @@ def derive_key(
         place: As for :func:`create_key`.
 
     Raises:
-        KeyStoreError: The master cannot be read, or the new key cannot be stored.
+        KeyStoreError: The master cannot be read or is public, or the new key cannot be stored.
         KeyFormatError: The label is unusable.
     """
+    _refuse_public(environment.keys.entry(master).fingerprint)
     entry = environment.keys.derive(master, label, name, note, place, epoch=epoch)
     return _stored(environment, entry)
 
@@ -367,6 +371,7 @@ def _keep(
         if not name:
             raise KeyStoreError("name.none", code="key-name")
         if not session:
+            _refuse_public(found.key.fingerprint, found.master)
             entry = environment.keys.add(
                 name,
                 found.key,
@@ -387,6 +392,23 @@ def _keep(
             return KeyDone(key=environment.session_keys.add(copy, name))
         finally:
             wipe_buffer(secret)
+
+
+def _refuse_public(*fingerprints: str) -> None:
+    """Refuse to store a key that anyone can know, or one that was derived from such a key.
+
+    Raises:
+        KeyStoreError: One of the fingerprints is that of a public key.
+    """
+    published = public_keys()
+    for fingerprint in fingerprints:
+        if (where := published.get(fingerprint)) is not None:
+            raise KeyStoreError(
+                "key.public",
+                fingerprint=fingerprint,
+                where=phrase("key.public-pattern") if where == PATTERN else where,
+                code="key-public",
+            )
 
 
 def _free(environment: Environment, name: str) -> str:
@@ -557,7 +579,7 @@ def take_bundle(
     Raises:
         InputError: It is no bundle, damaged, or another policy is here (``policy-here``).
         KeyFormatError: The passphrase is wrong.
-        KeyStoreError: The name of the key is taken, or the store refuses.
+        KeyStoreError: The name of the key is taken, it is public, or the store refuses.
         ProfileError: Another profile has that name.
         RegisterError: A payload was issued to somebody else here.
     """
@@ -565,6 +587,7 @@ def take_bundle(
         with naming(path.name):
             content = _opened(path, words)
         shown = _shown(content, words)
+        _refuse_public(shown.key_fingerprint)
         _check_policy(environment, content, replace=replace_policy)
         names = environment.profiles.names()
         here = shown.profile in names and environment.profiles.get(shown.profile) == content.profile

@@ -358,6 +358,19 @@ def _annex(pdf: bytes, passphrase: Secret | None) -> bytes:
         words[:] = bytes(len(words))
 
 
+@dataclass(frozen=True, kw_only=True)
+class SignedReport:
+    """A report that was signed.
+
+    Attributes:
+        certificate: With what; its subject is who signed.
+        examiner: Whom the report names as examiner, where that is somebody else; else empty.
+    """
+
+    certificate: Certificate
+    examiner: str = ""
+
+
 def sign_report(
     environment: Environment,
     *,
@@ -371,8 +384,8 @@ def sign_report(
     replace: bool = False,
     progress: Progress = no_progress,
     checkpoint: Checkpoint = never_cancelled,
-) -> Certificate:
-    """Sign the PDF of a report with the organisation's certificate (PAdES), and return that.
+) -> SignedReport:
+    """Sign the PDF of a report with the organisation's certificate (PAdES).
 
     Args:
         environment: Whose case log.
@@ -382,7 +395,7 @@ def sign_report(
         passphrase: Its passphrase; overwritten when it has been used.
         options: Reason, place, seal, time-stamp authority.
         note: Note it in the case log, and sign its head too.
-        auditor: Who does it, for the log; None: whoever works here.
+        auditor: Who works the program, for the log; None: whoever works here.
         replace: A file that is there may be replaced.
         progress: Told of the one step.
         checkpoint: Called before it.
@@ -403,7 +416,17 @@ def sign_report(
     if note:
         with open_log(environment) as log:
             note_signed(log, before, after, identity, acting(log, auditor))
-    return identity.certificate
+    examiner, subject = _author(before), identity.certificate.subject
+    same = examiner.casefold() == subject.casefold()
+    return SignedReport(certificate=identity.certificate, examiner="" if same else examiner)
+
+
+def _author(pdf: bytes) -> str:
+    """Return whom a report names as its author: who examined; empty where it names nobody."""
+    import pypdfium2
+
+    with closing(pypdfium2.PdfDocument(pdf)) as document:
+        return str(document.get_metadata_dict().get("Author", "")).strip()
 
 
 def check_report(

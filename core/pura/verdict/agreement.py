@@ -25,6 +25,7 @@ from pura.decode.significance import combine
 from pura.provenance.binding import stated
 from pura.record.audit import Audit
 from pura.record.evidence import MarkFacts
+from pura.record.gaps import gap_sentence, gaps_between
 from pura.record.marks import bit_evidence
 from pura.record.naming import CandidateFacts, Passage, token_share
 from pura.scheme import FieldValue, Gate, Payload, Profile, unpack
@@ -136,18 +137,23 @@ def _candidates(audit: Audit) -> Iterator[Phrase]:
         _weights_fit(candidates, audit.profile)
         for candidates in (listed, *(mark.candidates for mark in audit.marks))
     )
-    fits = fits and all(
-        not mark.candidates or mark.candidates[0].bits == mark.bits for mark in audit.marks
-    )
-    if fits and listed and audit.decoder == "exact":
-        weights = [one.posterior for one in listed]
+    for mark in audit.marks:
+        first = _first_of_key(mark.candidates)
+        fits = fits and (first is None or first.bits == mark.bits)
+    best = _first_of_key(listed)
+    if fits and best is not None and audit.decoder == "exact":
         # No payload is more probable than each of its bits, nor less than all of them together.
         least = 1 - float((1 - payload.posterior).sum())
-        fits = listed[0].bits == payload.bits
-        fits = fits and weights[0] <= float(payload.posterior.min()) + _ROUNDING
-        fits = fits and weights[0] >= least - _ROUNDING
+        fits = best.bits == payload.bits
+        fits = fits and best.posterior <= float(payload.posterior.min()) + _ROUNDING
+        fits = fits and best.posterior >= least - _ROUNDING
     if not fits:
         yield phrase("differs.candidates")
+
+
+def _first_of_key(listed: Sequence[CandidateFacts]) -> CandidateFacts | None:
+    """Return the most probable payload under the mark's own key; None where none is listed."""
+    return next((one for one in listed if not one.key), None)
 
 
 def _weights_fit(listed: Sequence[CandidateFacts], profile: Profile) -> bool:
@@ -156,7 +162,7 @@ def _weights_fit(listed: Sequence[CandidateFacts], profile: Profile) -> bool:
         all(0 <= weight <= 1 for weight in weights)
         and weights == sorted(weights, reverse=True)
         and math.fsum(weights) <= 1 + _ROUNDING
-        and len({one.bits for one in listed}) == len(listed)
+        and len({(one.key, one.bits) for one in listed}) == len(listed)
         and all(len(one.bits) == profile.payload_bits for one in listed)
     )
 
@@ -354,6 +360,8 @@ def _wanted_of_marks(audit: Audit, key: str) -> Mapping[str, str | int | float]:
         case "payload.several" if audit.payload is not None:
             named = audit.payload
             return {"k": named.in_question, "more": int(named.more), "sum": named.weight}
+        case "text.gap-between":
+            return gap_sentence(gaps_between(mark.passages for mark in audit.named_marks)).values
         case "register.match" if audit.finding.register_match is not None:
             return {"entry": str(audit.finding.register_match.entry)}
         case "stopped.early" if audit.stopped is not None:

@@ -15,6 +15,7 @@ from pura.record.evidence import (
     RereadingFacts,
     StopFacts,
 )
+from pura.record.gaps import Gap, gap_sentence
 from pura.record.left_out import LeftOut, left_out_words
 from pura.record.naming import (
     NamedPayload,
@@ -56,9 +57,9 @@ class FindingContext:
         positions: ``n``, length of the codeword.
         erasures: Codeword positions that no step read.
         repaired: Codeword positions that were repaired.
-        gaps: What stands between two passages of one mark, as first and last character from 1, in
-            the order of the text.
-        copies: What repeats the text of a passage word for word outside of them, likewise.
+        gaps: What stands between two passages of one mark, in the order of the text.
+        copies: What repeats the text of a passage word for word outside of them, as first and last
+            character from 1.
         created: Day on which the oldest key was created, ISO 8601; empty where it is not known.
         new_key: That is the day of the audit.
         issued: Payloads of this length in the register; None without a register.
@@ -91,7 +92,7 @@ class FindingContext:
     positions: int = 0
     erasures: int = 0
     repaired: int = 0
-    gaps: tuple[tuple[int, int], ...] = ()
+    gaps: tuple[Gap, ...] = ()
     copies: tuple[tuple[int, int], ...] = ()
     created: str = ""
     new_key: bool = False
@@ -169,7 +170,7 @@ def findings(
         # With several marks each sentence says where its own one stands.
         out += _concentrated(circumstances) if len(marks) < 2 else []
         if circumstances.gaps:
-            out.append(_stretches("text.gap", circumstances.gaps))
+            out.append(gap_sentence(circumstances.gaps))
         if circumstances.copies:
             out.append(_stretches("text.copy", circumstances.copies))
     if circumstances.proxy:

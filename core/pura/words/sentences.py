@@ -45,7 +45,9 @@ Note: TypeAlias = str | tuple[Sentence, ...]
 
 Value = str | int | float
 
-_MAX_TEXT: Final = 200  # a name or a fingerprint; longer ones come from a damaged record
+# The titles of eight keys, whose names have 80 characters at most; what is longer comes from a
+# damaged record.
+_MAX_TEXT: Final = 1000
 
 
 @dataclass(frozen=True, kw_only=True)

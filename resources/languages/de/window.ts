@@ -24,10 +24,6 @@
         <translation>vermerkt am {day:text}</translation>
     </message>
     <message>
-        <source>{n:plural(Key|Keys)} {keys:text} · profile {profile:text} · model {model:text} · examined on {day:text}</source>
-        <translation>{n:plural(Schlüssel|Schlüssel)} {keys:text} · Profil {profile:text} · Modell {model:text} · untersucht am {day:text}</translation>
-    </message>
-    <message>
         <source>{share:text} of the tokens, in {k:plural(one passage|{k:count} passages)} · payload of {n:text} bits</source>
         <translation>{share:text} der Token, in {k:plural(einer Passage|{k:count} Passagen)} · Nutzlast mit {n:text} Bits</translation>
     </message>
@@ -802,6 +798,10 @@
     <message>
         <source>the program</source>
         <translation>das Programm</translation>
+    </message>
+    <message>
+        <source>{who:text} (entered by {operator:text})</source>
+        <translation>{who:text} (eingetragen von {operator:text})</translation>
     </message>
     <message>
         <source>Cases</source>
@@ -4474,6 +4474,10 @@
         <translation>Bis dahin nennt sich jede Seite Entwurf.</translation>
     </message>
     <message>
+        <source>It stays a draft: anyone can know the key {keys:text}.</source>
+        <translation>Er bleibt ein Entwurf: Den Schlüssel {keys:text} kann jeder kennen.</translation>
+    </message>
+    <message>
         <source>final</source>
         <translation>endgültig</translation>
     </message>
@@ -6084,6 +6088,10 @@ Anteil {share:text}</translation>
         <translation>Bericht wählen</translation>
     </message>
     <message>
+        <source>It names {who:text} as examiner.</source>
+        <translation>Untersucht hat laut Bericht {who:text}.</translation>
+    </message>
+    <message>
         <source>Reports (*.pdf)</source>
         <translation>Berichte (*.pdf)</translation>
     </message>
@@ -6269,12 +6277,20 @@ Anteil {share:text}</translation>
         <translation>Endgültiger Bericht</translation>
     </message>
     <message>
+        <source>It stays a draft: anyone can know the key.</source>
+        <translation>Er bleibt ein Entwurf: Den Schlüssel kann jeder kennen.</translation>
+    </message>
+    <message>
         <source>It is a draft until a second person has confirmed the finding.</source>
         <translation>Er ist ein Entwurf, bis eine zweite Person den Befund bestätigt hat.</translation>
     </message>
     <message>
         <source>There is none yet.</source>
         <translation>Es gibt noch keinen.</translation>
+    </message>
+    <message>
+        <source>(examined by {who:text})</source>
+        <translation>(untersucht von {who:text})</translation>
     </message>
     <message>
         <source>by {who:text} on {day:text}</source>

@@ -20,9 +20,11 @@ from tests.core.programs import for_owner_alone
 from pura.documents import read_document
 from pura.record import json_io
 from pura.record.audit import Audit
+from pura.record.surroundings import KeyFacts
 from pura.report import typesetter
 from pura.report.blocks import page_count, typeset
 from pura.report.request import EXCERPT, MAX_LOGO, ItemNotes, ReportRequest
+from pura.scheme import SecretKey
 from pura.usecases.reports import Built
 from pura_audit.platform.settings import SettingsFile
 from pura_audit.reports import dialog as report_dialog
@@ -510,6 +512,16 @@ def test_what_nobody_authorised_or_confirmed_cannot_be_final(opened, qtbot, tmp_
     assert list(tmp_path.iterdir()) == []
     dialog.form.report.final.setChecked(False)
     qtbot.waitUntil(lambda: settled(dialog) and dialog.preview.failure is None)
+
+
+def test_a_report_on_a_finding_with_a_public_key_stays_a_draft(opened, audit):
+    key = KeyFacts(fingerprint=SecretKey(bytes(range(32))).fingerprint, label="Sample")
+    dialog = opened(replace(audit, key=key, keys=(key,)))
+    group = dialog.form.report
+    assert not group.final.isEnabled()
+    assert not group.final.isChecked()
+    assert key.title in group.stays_draft.text()
+    assert not group.stays_draft.isHidden()
 
 
 def test_another_ending_never_replaces_another_kind_of_file(opened, qtbot, tmp_path):

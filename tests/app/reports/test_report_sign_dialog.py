@@ -46,6 +46,21 @@ def test_a_report_is_signed(window, desk, qtbot):
     assert {"integrity.intact", "coverage.whole", "changes.none"} <= keys
 
 
+def test_a_different_examiner_is_named_beside_who_signs(window, desk, qtbot):
+    named = b'#set document(date: none, author: "A. Example")\nHello'
+    (desk / "r.pdf").write_bytes(typst.compile(named))
+    dialog = opened(window, desk, "Grüße 7")
+    dialog.sign_to(desk / "signed.pdf")
+    qtbot.waitUntil(lambda: not dialog.busy)
+    assert "signed as Reports Desk" in dialog.words.text()
+    assert dialog.words.text().endswith("It names A. Example as examiner.")
+    signed = (desk / "signed.pdf").read_bytes()
+    checks = {one.key: one for one in check_report(signed, moment=datetime.now(UTC)).checks}
+    who = checks["signer.who-examiner"].values
+    assert "Reports Desk" in str(who["subject"])
+    assert who["examiner"] == "A. Example"
+
+
 def test_signing_does_not_wait_for_an_audit_that_runs(window, desk, engine, text, qtbot):
     engine.gate.clear()
     window.session.texts.add_text(text)

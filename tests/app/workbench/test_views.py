@@ -20,7 +20,8 @@ from pura.record.audit import Audit
 from pura.record.evidence import StopFacts
 from pura.record.finding import rendered
 from pura.record.naming import Passage, whom_words
-from pura.scheme import Payload, encode
+from pura.record.surroundings import KeyFacts
+from pura.scheme import Payload, SecretKey, encode
 from pura_audit.platform.i18n import set_language
 from pura_audit.session.selection import course, token_facts
 from pura_audit.theme import fonts
@@ -511,7 +512,7 @@ def test_details_have_the_structure_of_a_first_page(shown_window, audit, qtbot):
     assert places == sorted(places)
     rests = page[page.index("What it rests on") + 1].splitlines()
     assert rests[0] == f"Text: {audit.input.name}, SHA-256 {audit.input.sha256}"
-    assert rests[1] == "Key: Test"
+    assert rests[1] == f"Keys tried: Test ({audit.key.fingerprint})"
     folds = dialog.findChildren(Fold)
     titles = [fold.head.text() for fold in folds]
     assert titles[-2:] == ["Measured with", "Steps"]
@@ -810,6 +811,17 @@ def test_the_scale_says_how_strong_a_finding_is_and_nothing_where_nothing_follow
     assert not scale.isVisible()
 
 
+def test_a_finding_with_a_public_key_says_above_the_answer_that_it_is_a_draft(shown_window, audit):
+    answer = shown_window.work.answer
+    assert "Draft" not in answer.note.text()
+    key = KeyFacts(fingerprint=SecretKey(bytes(range(32))).fingerprint, label="Sample")
+    answer.show_audit(replace(audit, key=key, keys=(key,)))
+    assert answer.note.property("role") == "attention"
+    assert answer.note.text().startswith("Draft: ")
+    assert key.title in answer.note.text()
+    assert answer.note.text() not in answer.more.text()
+
+
 def test_each_step_says_who_did_it_and_when_and_what_has_to_come_before(window, audit):
     window.session.texts.add_audit(audit)
     item, steps = window.session.texts.current, window.work.answer.steps
@@ -834,4 +846,9 @@ def test_each_step_says_who_did_it_and_when_and_what_has_to_come_before(window, 
         "Final report by Anna on 26 November 2026",
         "Signed by – on 26 November 2026",
     ]
+    at = replace(at.then("sign", ("Contoso Compliance Desk", day)), examiner="Anna")
+    assert tips(at)[3] == (
+        "Signed by Contoso Compliance Desk on 26 November 2026 (examined by Anna)"
+    )
+    assert "examined" not in tips(replace(at, examiner="contoso compliance desk"))[3]
     assert [button.text() for button in steps.values()][2:] == ["✓ Final", "✓ Signed"]

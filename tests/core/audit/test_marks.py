@@ -11,6 +11,7 @@ import pytest
 
 from pura.audit.options import AuditText, Options
 from pura.audit.run import audit_documents, audit_text
+from pura.base import numerals
 from pura.batch.results import finding_of
 from pura.cli.verify import audit_lines
 from pura.documents import from_text
@@ -81,7 +82,8 @@ def test_the_marks_are_counted_and_each_has_its_lines(audit):
             words = audit.text[passage.start :].lstrip()  # tokens bring the blanks before them
             line = audit.text[: -len(words)].count("\n") + 1
             assert re.search(rf" {line}(,| (to|bis) )", lines[0])
-            assert mark.payload.best in lines[1]
+            assert mark.key in lines[1]
+            assert mark.payload.best in lines[2]
             # Beyond the policy's cap nothing is printed, however much there is.
             assert any(least in line for line in lines)
 
@@ -210,7 +212,7 @@ def test_the_register_is_asked_for_each_identified_payload(small_audited, audit,
 
 
 def test_a_payload_in_question_is_not_looked_up(audited, samples, tmp_path):
-    sample = samples["marked"]["texts"][1]
+    sample = samples["marked"]["texts"][0]
     piece = sample["text"][300:560]
     alone = audited(piece, "marked")
     assert alone.verdict == "mark"
@@ -224,6 +226,21 @@ def test_a_payload_in_question_is_not_looked_up(audited, samples, tmp_path):
     assert "payload.several" in keys_said
     assert not {"register.match", "register.none", "register.nearest"} & set(keys_said)
     assert "Customer" not in json_io.to_json(found)
+
+
+def test_readings_that_disagree_are_pooled_by_their_evidence(audited, samples):
+    """The stronger reading alone names a wrong payload; with the other one it is the right one."""
+    sample = samples["marked"]["texts"][1]
+    piece = sample["text"][300:560]
+    pooled = audited(piece, "marked")
+    as_found = audited(piece, "marked", options=Options(restore=False))
+    first, second = (one.log10_e for one in pooled.variants if one.read)
+    assert first > second
+    assert as_found.evidence.log10_e == pytest.approx(first, abs=0.001)
+    assert as_found.candidates[0].bits != sample["payload"]
+    assert pooled.candidates[0].bits == pooled.decoded.bits == sample["payload"]
+    # Each bit is pooled as the payloads are, and none is less probable than the payload.
+    assert pooled.candidates[0].posterior <= pooled.decoded.posterior.min() + 1e-6
 
 
 @pytest.mark.sampled
@@ -244,17 +261,17 @@ def test_what_was_put_into_texts_is_named_and_nothing_where_nothing_was(builtin_
         profile=Profile.from_dict(marked["profile"]),
     )
     gaps = [
-        [one.values["places"] for one in audit.sentences if one.key == "text.gap"]
+        [one.values["gaps"] for one in audit.sentences if one.key == "text.gap-between"]
         for audit in audits
     ]
     assert [audit.verdict for audit in audits] == ["mark"] * 32
     assert gaps[:16] == [[]] * 16
     for audit, said, (first, last) in zip(audits[16:], gaps[16:], places, strict=True):
         assert bool(said) == (len(audit.passages) > 1)
-        for place in said:
-            start, end = map(int, place.replace(",", "").split("–"))
-            assert first < end
-            assert start < last
+        for gap in said:
+            after_from, _, _, before_to = map(int, gap.split(" "))
+            assert first < before_to
+            assert after_from < last
     # Others are bridged, or their halves are read as two marks.
     assert sum(map(bool, gaps)) >= 12
 
@@ -265,15 +282,37 @@ def test_text_between_two_passages_of_a_mark_is_named(small_audited, small_sampl
     text = " ".join([*first[:50], foreign, *first[50:]])
     audit = small_audited(text)
     before, after = audit.passages
-    (said,) = (one for one in audit.sentences if one.key == "text.gap")
-    assert said.values["places"] == f"{before.end + 1}–{after.start}"
+    (said,) = (one for one in audit.sentences if one.key == "text.gap-between")
+    limits = (before.end_from, before.end_to, after.start_from + 1, after.start_to + 1)
+    assert said.values["gaps"] == "{} {} {} {}".format(*limits)
+    assert before.end_from < before.end_to
+    assert after.start_from < after.start_to
     inside = text.index(foreign)
-    assert before.end <= inside + len(foreign)
-    assert after.start >= inside + len(foreign) // 2
-    for language in ("en", "de"):
-        assert any(
-            str(before.end + 1) in fill(one, language) for one in audit.finding.qualifications
+    assert before.end_from <= inside + len(foreign)
+    assert after.start_to >= inside + len(foreign) // 2
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_every_output_says_a_gap_with_the_limits_of_its_neighbours(
+    small_audited, small_samples, language
+):
+    first = small_samples["marked-tbcc"]["texts"][0]["text"].strip().split(" ")
+    foreign = " ".join(small_samples["plain"]["texts"][0]["text"].split(" ")[:60])
+    audit = small_audited(" ".join([*first[:50], foreign, *first[50:]]))
+    before, after = audit.passages
+    limits = (
+        "–".join(numerals.count(character, language) for character in edge)
+        for edge in (
+            (before.end_from, before.end_to),
+            (after.start_from + 1, after.start_to + 1),
         )
+    )
+    joint = {"en": " and ", "de": " und "}[language]
+    command = "\n".join(line for line, _ in audit_lines(audit, language, explain=False))
+    answer = " ".join(fill(one, language) for one in audit.finding.qualifications)
+    said = joint.join(limits)
+    for shown in (command, answer, audit.to_html(language)):
+        assert said in shown
 
 
 @pytest.fixture(scope="module")

@@ -59,8 +59,6 @@ KINDS_OF_REFUSAL = {
     "key-file-passphrase",  # asked for again
     "key-mismatch",  # of an item, too
     "key-name",  # which field of a form is at fault
-    "model-architecture",  # of a model: why it cannot be used
-    "model-incomplete",
     "passphrase-missing",
     "report-logo",  # a field, too
     "serve-large",  # the status of HTTP
@@ -86,7 +84,15 @@ HARMLESS = {
 FILES = {"csv", "html", "json", "jsonl", "log", "md", "parquet", "pdf", "png", "svg", "toml", "txt"}
 SHARES = ("ratio", "chance", "percent", "share", "weight")
 DAY = "2026-03-14"
-SAMPLE = {"reason": 2, "count": 1234, "date": DAY, "moment": DAY, "least": 1, "word": "strong"}
+SAMPLE = {
+    "reason": 2,
+    "count": 1234,
+    "date": DAY,
+    "moment": DAY,
+    "least": 1,
+    "word": "strong",
+    "gaps": "922 935 1187 1313, …",
+}
 
 
 @pytest.mark.parametrize("volume", VOLUMES)

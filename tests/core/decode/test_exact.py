@@ -8,7 +8,7 @@ import itertools
 import numpy as np
 import pytest
 
-from pura.decode import paper
+from pura.decode import evidence_sums, paper
 from pura.decode.evidence_sums import sum_evidence
 from pura.decode.exact import decide
 from pura.decode.likelihood import Intervals
@@ -162,6 +162,41 @@ def test_the_mean_over_readings_that_share_their_phases_is_one(text_maker):
 
     e = np.array([mean() for _ in range(80)])
     assert abs(e.mean() - 1) <= 5 * e.std() / np.sqrt(e.size)
+
+
+@pytest.mark.sampled
+@pytest.mark.slow
+def test_mean_e_is_one_with_the_longer_list(monkeypatch, text_maker):
+    """Without a mark hardly any text gets one; here each does, and it holds all 64 payloads."""
+    monkeypatch.setattr(evidence_sums, "_LONGER_LIST_NATS", -np.inf)
+    profile = Profile(payload_bits=6, blocks=2, vocab_size=1000)
+    rng = np.random.default_rng(47)
+    text = text_maker(rng, profile, 7)
+    sums = [sum_evidence(text.with_phases(rng).seen(profile)) for _ in range(200)]
+    assert all(len(weighed.listed) == 64 for weighed in sums)
+    for log_e in ([w.log_e_list for w in sums], [w.log_e for w in sums]):
+        e = np.exp(log_e)
+        assert abs(e.mean() - 1) <= 5 * e.std() / np.sqrt(e.size)
+
+
+# Chosen among few for payloads in doubt: posteriors of the likeliest 0.68 and 0.17.
+@pytest.mark.parametrize(("code", "seed", "tokens"), [("tbcc", 3, 48), ("spc", 8, 44)])
+def test_a_payload_in_doubt_is_held_against_the_others_by_the_chains(
+    text_maker, code, seed, tokens
+):
+    blocks = {"blocks": 4} if code == "spc" else {}
+    profile = Profile(payload_bits=36, code=code, vocab_size=49152, **blocks)
+    rng = np.random.default_rng((18, seed))
+    truth = Payload.from_bits(rng.integers(0, 2, 36))
+    text = text_maker(rng, profile, tokens, truth, marked=rng.random(tokens) >= 0.05)
+    decision = decide(text.seen(profile), candidates=64)
+    assert decision.log10_e > 6
+    assert decision.candidates[0].posterior < IDENTIFIED
+    weighed = {bits.tobytes() for bits in decision.listed}
+    assert {c.payload.bits.tobytes() for c in decision.candidates} <= weighed
+    assert decision.log_e_list == pytest.approx(
+        np.logaddexp.reduce(decision.log_listed) - 36 * np.log(2), abs=1e-9
+    )
 
 
 def first_tokens(text, tokens):

@@ -295,7 +295,7 @@ def test_only_the_visible_text_of_a_page_is_read() -> None:
     <style>.secret, #gone { color: red; display: none }</style></head><body>
     <h1>Head</h1><p>One   <b>bold</b>,
     line<br>two.<p>Three&nbsp;&amp; four<!-- comment -->.
-    <div hidden>no</div><p style="DISPLAY : none">no</p><span aria-hidden="true">no</span>
+    <div hidden>no</div><p style="DISPLAY : none">no</p><span style="opacity:0">no</span>
     <p class="x secret">no <b>no</b></p><div id=gone>no<p>no</div>
     <ul><li>a<li>b</ul><table><tr><th>1<th>2<tr><td>3<td>4</table><script>no()</script>
     <pre>  kept
@@ -326,7 +326,12 @@ def mail() -> EmailMessage:
 
 def test_mail_is_split_into_own_quoted_and_attached() -> None:
     found = read(bytes(mail()), "x.eml")
-    assert roles(found) == {"body": MAIN, "quoted 1": QUOTED, "attachment notes.txt": ATTACHMENT}
+    assert roles(found) == {
+        "body": MAIN,
+        "quoted 1": QUOTED,
+        "html version": ALTERNATIVE,
+        "attachment notes.txt": ATTACHMENT,
+    }
     texts = parts(found)
     assert texts["body"].startswith("Grüße! This long line is encoded as quoted-printable and so")
     assert texts["body"].endswith("= \n\nMine again.")
@@ -338,6 +343,7 @@ def test_mail_is_split_into_own_quoted_and_attached() -> None:
         (LeftOutKind.SIGNATURE, "", 2),
         (LeftOutKind.PICTURE, "p.png", 0),
         (LeftOutKind.QUOTED_ORIGINAL, "quoted 1", 4),
+        (LeftOutKind.OTHER_VERSION, "html version", 4),
     }
 
 

@@ -265,16 +265,19 @@ P = f"<text:p>{BESIDE}</text:p>"
             "hidden-text",
         ),
         (
-            f"<text:table-of-content><text:index-body>{P}</text:index-body>"
-            "</text:table-of-content>",
+            (
+                f"<text:table-of-content><text:index-body>{P}</text:index-body>"
+                "</text:table-of-content>"
+            ),
             "",
             "table of contents",
             "main-text",
         ),
         (
             (
-                f'<office:forms><form:form><form:textarea form:current-value="{BESIDE}"/></form:form>'
-                "</office:forms>"
+                "<office:forms><form:form>"
+                f'<form:textarea form:current-value="{BESIDE}"/>'
+                "</form:form></office:forms>"
             ),
             "",
             "form fields",

@@ -174,7 +174,7 @@ def test_the_summary_is_part_of_the_record():
     assert part.pop("schema") != whole["schema"]
     named = {"payload", "payload_best", "payload_posterior", "payloads_in_question", "marks"}
     named |= {"fields", "fields_best", "fields_posterior", "fields_outside", "undone"}
-    named |= {"handling", "readings", "outcome"}
+    named |= {"handling", "readings", "outcome", "keys_tried", "draft"}
     named.add("layers")  # of manifests and marks
     named |= {"left_out", "examined_words"}  # of the input, which holds them in the record
     named.add("passages")  # of every mark, and only where one was found

@@ -14,6 +14,7 @@ from typing import Any
 import pikepdf
 import pytest
 from tests.core.programs import run
+from tests.core.records import of_organisation
 
 from pura.audit.options import Options
 from pura.audit.run import audit_text
@@ -57,7 +58,7 @@ HOSTILE = '#import "x" $a$ *b* _c_ ] #panic() <label> @ref `raw` \\ #let x = 1 /
 def real(builtin_model: Any, samples: dict[str, Any]) -> Audit:
     """A real audit of a marked text."""
     data = samples["marked-tbcc"]
-    return audit_text(
+    audit = audit_text(
         data["texts"][1]["text"],
         model=builtin_model,
         name="statement.docx",
@@ -65,6 +66,7 @@ def real(builtin_model: Any, samples: dict[str, Any]) -> Audit:
         profile=Profile.from_dict(data["profile"]),
         options=Options(policy=Policy(draws=99)),
     )
+    return of_organisation(audit)
 
 
 def text_of(pdf: bytes, folder: Path) -> str:
@@ -403,7 +405,7 @@ def test_page_one_is_a_summary_and_the_log_says_what_was_reviewed(real, tmp_path
     pages = text.strip("\f").split("\f")
     first = squeezed(pages[0])
     for words in (
-        "Does the text carry a mark of key Newsroom?",
+        f"Does the text carry a mark of key Newsroom ({real.key.fingerprint})?",
         *rendered(real.finding.answer, "en"),
         "statement.docx",
         say("plain.n1", "en"),

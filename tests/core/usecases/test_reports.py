@@ -109,7 +109,7 @@ def test_a_report_is_signed_noted_and_checked(alone, built, make_record, certifi
         return Secret(bytearray("Grüße 7".encode()))
 
     secret = words()
-    assert sign(tmp_path / "s.pdf", secret).subject.endswith("Reports Desk")
+    assert sign(tmp_path / "s.pdf", secret).certificate.subject.endswith("Reports Desk")
     assert secret.copy() == b""
     with cases.open_log(alone, read_only=True) as log:
         actions = [entry.action for entry in log.entries()]

@@ -12,6 +12,7 @@ from pura.audit.unexamined import REASONS
 from pura.base.numerals import LANGUAGES
 from pura.record.evidence import MarkFacts, PowerFacts, PriorFacts
 from pura.record.finding import answer_of
+from pura.record.gaps import Gap
 from pura.record.left_out import LeftOut, LeftOutKind, left_out_share
 from pura.record.naming import CandidateFacts, Passage, RegisterFacts, RegisterMatch, name_payload
 from pura.verdict.findings import FindingContext, cautions, findings, unexamined_findings
@@ -270,13 +271,16 @@ def test_with_every_mark_it_is_said_that_words_are_not_vouched_for():
 
 
 def test_what_stands_between_two_passages_of_a_mark_is_said():
-    many = tuple((1 + 40 * i, 20 + 40 * i) for i in range(30))
+    many = tuple(
+        Gap(after_from=922 + at, after_to=935 + at, before_from=1187 + at, before_to=1313 + at)
+        for at in range(0, 30_000, 1_000)
+    )
     said = findings(decide(20.0), POLICY, circumstances(gaps=many))
-    words = fill(said[keys_of(said).index("text.gap")], "en")
-    assert "30 stretches: characters 1–20, 41–60" in words
+    words = fill(said[keys_of(said).index("text.gap-between")], "en")
+    assert "30 stretches, somewhere between characters 922–935 and 1,187–1,313; " in words
     assert "…" in words
     for log10_e in (4.0, 0.0):
-        assert "text.gap" not in keys_of(
+        assert "text.gap-between" not in keys_of(
             findings(decide(log10_e), POLICY, circumstances(gaps=many))
         )
 

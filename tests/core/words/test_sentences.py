@@ -29,6 +29,7 @@ VERDICTS = ("mark", "indication", "no-mark", "insufficient", "not-examinable")
 SAMPLE = {
     "text": "a1b2c3d4e5f60718",
     "count": 1234,
+    "plural": 3,
     "ratio": 45_000.0,
     "chance": 1e-5,
     "percent": 0.953,
@@ -38,6 +39,7 @@ SAMPLE = {
     "least": 1,
     "word": "very strong",
     "term": "reason.empty",
+    "gaps": "922 935 1187 1313, 2001 2001 2400 2460, …",
 }
 
 
@@ -223,7 +225,7 @@ def test_missing_and_surplus_values_are_refused(subtests):
 
 
 BAD_VALUES = {
-    "text": [1, "", "x" * 201, "line\nbreak", "\u202eback", "\x00", None],
+    "text": [1, "", "x" * 1001, "line\nbreak", "\u202eback", "\x00", None],
     "count": [-1, 1.5, "3", True, None],
     "ratio": [0, -1.0, float("nan"), float("inf"), "10", True],
     "chance": [0, 1.1, float("nan"), -1e-9, "0.1"],
@@ -234,10 +236,11 @@ BAD_VALUES = {
     "least": [2, -1, True, 0.0],
     "word": ["enormous", "scale.weak", 3],
     "term": ["reason.unknown", "outcome.mark", 3],
+    "gaps": ["", "922 935 1187", "935 922 1187 1313", "a b c d", "1 2 3 -4", 3],
 }
 
 
-@pytest.mark.parametrize("kind", SAMPLE)
+@pytest.mark.parametrize("kind", BAD_VALUES)
 def test_bad_values_are_refused_with_their_name(kind):
     key, name = next(
         (key, name)

@@ -6,6 +6,7 @@ What must hold for each stands in ``tests/data/cases/README.md``.
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,6 +44,18 @@ class Holds:
 
 
 READ = {
+    "c1_charset_iso-8859-8-i.html": Holds(),
+    "c2_charset_x-mac-roman.html": Holds(),
+    "c4_charset_unknown-8bit.html": Holds(),
+    "c5_charset_utf8mb4.html": Holds(),
+    "c7_rtf_ansicpg0.rtf": Holds(),
+    "c7_rtf_ansicpg10000.rtf": Holds(),
+    "d1_sdt_cell.docx": Holds(words=157),
+    "d2_altchunk_html.docx": Holds(words=155),
+    "d3_backslashes.docx": Holds(),
+    "d5_text_box.docx": Holds(part="text boxes", listed=LeftOutKind.TEXT_BOX),
+    "d6_comment.docx": Holds(part="comments", listed=LeftOutKind.COMMENT),
+    "d8_flat_opc.xml": Holds(),
     "h1_mjml_mail.eml": Holds(part="body"),
     "h1_mjml_mail.html": Holds(),
     "h2_media_query.html": Holds(words=155),
@@ -50,6 +63,10 @@ READ = {
     "h4_aria_hidden_root.html": Holds(words=160),
     "h6_iframe_srcdoc.html": Holds(words=155),
     "h8_textarea.html": Holds(words=156),
+    "j1_chatgpt_conversations.json": Holds(
+        part="message 2 (assistant)", beside=(LeftOutKind.MESSAGE,)
+    ),
+    "j5_sse_stream.txt": Holds(),
     "m1_plain_stub.eml": Holds(part="body", beside=(LeftOutKind.OTHER_VERSION,)),
     "m2_plain_empty.eml": Holds(part="body"),
     "m3_html_gmail_quote.eml": Holds(
@@ -59,9 +76,21 @@ READ = {
     "m10_docx_attached.eml": Holds(part="attachment report.docx", listed=LeftOutKind.ATTACHMENT),
     "m11_apple.emlx": Holds(part="body"),
     "m13_unquoted_boundary.eml": Holds(part="body"),
+    "p1_form_field.pdf": Holds(part="form fields", listed=LeftOutKind.FORM_FIELD),
+    "r2_rtf_revisions.rtf": Holds(
+        part="as accepted",
+        beside=(
+            LeftOutKind.DELETED_TEXT,
+            LeftOutKind.HEADER,
+            LeftOutKind.HIDDEN_TEXT,
+            LeftOutKind.NOTE,
+        ),
+    ),
+    "s1_subtitles.srt": Holds(),
+    "x2_xlsx_with_embedded_docx.xlsx": Holds(part="sheet S"),
 }
-REFUSED = {"m8_smime_opaque.eml": "mail.sealed"}
-NO_MARK = ("no-mark/h9.html", "no-mark/m10.eml")
+REFUSED = {"m8_smime_opaque.eml": "mail.sealed", "t1_truncated.docx": "input.truncated"}
+NO_MARK = ("no-mark/d1.docx", "no-mark/h9.html", "no-mark/m10.eml")
 
 
 def read(name: str) -> Extraction:
@@ -85,9 +114,10 @@ def test_every_case_has_a_line() -> None:
 
 @pytest.mark.parametrize("name", READ)
 def test_the_marked_words_are_all_in_one_part(name: str) -> None:
-    plain = Counter(marked_part("m11_apple.emlx").text.split())
+    # Single signs aside: the form field has "-" where the text has a dash.
+    words = re.findall(r"\w+", marked_part("m11_apple.emlx").text)
     part = marked_part(name)
-    assert plain <= Counter(part.text.split())
+    assert Counter(words) <= Counter(re.findall(r"\w+", part.text))
     assert part.words == READ[name].words
 
 
@@ -100,7 +130,7 @@ def test_what_is_examined_and_what_is_listed(name: str) -> None:
     if holds.listed is not None:
         assert (holds.listed, holds.part) in listed
         assert left_out_share(chosen[0].left_out, chosen[0].examined_words) > 0.5
-    others = tuple(kind for kind, part in listed if part != holds.part)
+    others = tuple(sorted(kind for kind, part in listed if part != holds.part))
     assert others == holds.beside
 
 

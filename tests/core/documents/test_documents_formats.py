@@ -639,6 +639,11 @@ def test_chapters_of_a_book_are_one_text_in_their_order() -> None:
         read(twice, "x.epub")
 
 
+def chunk(piece: str) -> dict[str, object]:
+    choice = {"index": 0, "delta": {"content": piece}}
+    return {"id": "1", "object": "chat.completion.chunk", "choices": [choice]}
+
+
 WRITERS: dict[str, Callable[[str], bytes]] = {
     "csv": cell,
     "pdf": lambda text: typst.compile(text.encode()),
@@ -653,6 +658,11 @@ WRITERS: dict[str, Callable[[str], bytes]] = {
     "html": lambda text: f"<!doctype html><meta charset=utf-8><p>{html.escape(text)}".encode(),
     "eml": letter,
     "mbox": lambda text: b"From a@b Mon\n" + letter(text),
+    "stream": lambda text: b"".join(
+        b"data: " + json.dumps(chunk(piece)).encode() + b"\n\n" for piece in (text[:9], text[9:])
+    ),
+    "subtitles": lambda text: f"1\n00:00:01,000 --> 00:00:02,000\n{text}\n".encode(),
+    "whatsapp": lambda text: f"1/2/26, 10:00 - Anna: Hi.\n1/2/26, 10:01 - Ben: {text}\n".encode(),
 }
 """A file of each format with one text, where that is not the text as it is."""
 
@@ -664,9 +674,10 @@ def test_every_format_gives_back_what_was_written_under_each_of_its_names(name: 
         "Nine other words — “quoted” ones — stand in this second text.",
     ):
         data = WRITERS.get(name, str.encode)(text)
-        found = read(data, f"x{FORMATS[name].endings[0]}")
+        endings = FORMATS[name].endings or (".txt",)
+        found = read(data, f"x{endings[0]}")
         assert (found.format, [d.text for d in found.chosen]) == (name, [text])
-        for ending in FORMATS[name].endings:
+        for ending in endings:
             assert read(data, f"x{ending.upper()}").format == name
 
 

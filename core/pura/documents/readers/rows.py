@@ -26,6 +26,8 @@ from pura.documents.formats import (
     over,
     truncated,
 )
+from pura.documents.readers.chats import chat_extracts, is_joined, stream_extracts
+from pura.documents.readers.notebook import notebook_extracts
 from pura.record.left_out import LeftOut, LeftOutKind
 
 MIN_WORDS: Final = 8
@@ -132,7 +134,19 @@ def read_json(data: bytes, options: ReadOptions) -> list[Extract]:
             if is_unfinished:
                 raise truncated() from None
             raise
+    if options.field is None and (shaped := _shaped(value, decoded)):
+        return shaped
     return _extracts(_find(value, options.field, ""), decoded, options)
+
+
+def _shaped(value: Any, decoded: DecodedText) -> list[Extract] | None:
+    """Return the texts of a notebook, a saved stream or an exported chat; None of another value."""
+    if notebook := notebook_extracts(value, decoded):
+        return notebook
+    stream = stream_extracts(value, decoded) if isinstance(value, list) else None
+    if stream is not None and is_joined(stream):
+        return stream
+    return chat_extracts(value, decoded)
 
 
 def read_jsonl(data: bytes, options: ReadOptions) -> list[Extract]:
@@ -144,20 +158,29 @@ def _lines(decoded: DecodedText, options: ReadOptions) -> list[Extract]:
     # Only line feeds end a record: U+2028 and its like may stand inside strings.
     lines = decoded.text.removeprefix("\ufeff").rstrip().split("\n")
 
-    def rows() -> Iterator[tuple[str, str]]:
-        for number, line in enumerate(lines, 1):
-            if not line.strip():
-                continue
-            is_unfinished = _check_depth(line)
-            try:
-                value = json.loads(line)
-            except ValueError:
-                if is_unfinished and number == len(lines):
-                    raise truncated() from None
-                raise InputError("json.line", number=number, code="input-damaged") from None
-            yield from _find(value, options.field, f"row {number}")
-
-    return _extracts(rows(), decoded, options)
+    rows: list[tuple[int, Any]] = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        is_unfinished = _check_depth(line)
+        try:
+            rows.append((number, json.loads(line)))
+        except ValueError:
+            if is_unfinished and number == len(lines):
+                raise truncated() from None
+            raise InputError("json.line", number=number, code="input-damaged") from None
+    if options.field is None:
+        stream = stream_extracts([value for _, value in rows], decoded)
+        if stream is not None and is_joined(stream):
+            return stream
+    extracts: list[Extract] = []
+    for number, value in rows:
+        chat = chat_extracts(value, decoded, f"row {number}") if options.field is None else None
+        texts = _find(value, options.field, f"row {number}") if chat is None else ()
+        extracts += chat or [Extract.of(decoded, text, part) for part, text in texts]
+        if len(extracts) > MAX_PARTS:
+            raise over("limit.texts", most=MAX_PARTS)
+    return _found(extracts, decoded, options)
 
 
 def _extracts(
@@ -168,6 +191,15 @@ def _extracts(
         if len(extracts) >= MAX_PARTS:
             raise over("limit.texts", most=MAX_PARTS)
         extracts.append(Extract.of(decoded, text, part))
+    return _found(extracts, decoded, options)
+
+
+def _found(extracts: list[Extract], decoded: DecodedText, options: ReadOptions) -> list[Extract]:
+    """Return the texts of records.
+
+    Raises:
+        InputError: There are none.
+    """
     if not extracts and decoded.text.strip():
         looked = quoted([options.field]) if options.field else ", ".join(FIELDS)
         raise InputError("json.no-field", looked=looked, code="input-field")

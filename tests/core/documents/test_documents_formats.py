@@ -341,6 +341,7 @@ def test_mail_is_split_into_own_quoted_and_attached() -> None:
     said = {(one.kind, one.location or one.part, one.words) for one in body.left_out}
     assert said == {
         (LeftOutKind.SIGNATURE, "", 2),
+        (LeftOutKind.HEADER, "", 6),
         (LeftOutKind.PICTURE, "p.png", 0),
         (LeftOutKind.QUOTED_ORIGINAL, "quoted 1", 4),
         (LeftOutKind.OTHER_VERSION, "html version", 4),

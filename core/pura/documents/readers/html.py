@@ -16,6 +16,7 @@ from typing import Final
 from pura.documents.encodings import DecodedText, decode
 from pura.documents.extraction import ALTERNATIVE, Extract
 from pura.documents.formats import ReadOptions
+from pura.documents.readers.quotes import announces
 from pura.documents.readers.styles import Look, StyleRules, applies_to_screen
 from pura.record.left_out import LeftOut, LeftOutKind
 from pura.record.transforms import Transform
@@ -73,6 +74,7 @@ _QUOTING_CLASSES: Final = frozenset(
 _QUOTING_REST: Final = frozenset(["divrplyfwdmsg", "appendonsend", "x_divrplyfwdmsg"])
 """Identifiers by which Outlook marks where the message that is answered begins; it goes on to the
 end of the page."""
+_MOST_PIECES: Final = 200  # runs of text that are looked through for the line before a quotation
 _MAX_FRAMES: Final = 4  # pages inside pages (``srcdoc``); what lies deeper is said to be left out
 _PARAGRAPH: Final = frozenset(
     [
@@ -263,6 +265,19 @@ class _Flow:
         if not self._items or self._items[-1] != count:
             self._items.append(count)
 
+    def last_line(self) -> str:
+        """Return the last line of text so far that is not empty, at most so much as matters."""
+        pieces: list[str] = []
+        for item in reversed(self._items):
+            is_break = isinstance(item, int) or item == "\n"
+            if is_break and "".join(pieces).strip():
+                break
+            if not is_break:
+                pieces.append(str(item))
+            if len(pieces) > _MOST_PIECES:
+                break
+        return "".join(reversed(pieces)).strip()
+
     def text(self) -> str:
         """Return the text with collapsed spaces and the line breaks that blocks require."""
         pieces: list[str] = []
@@ -407,7 +422,8 @@ class _Page(HTMLParser):
         if not self._mail:
             return False
         if tag == "blockquote":
-            return "cite" in attributes or (attributes.get("type") or "").lower() == "cite"
+            is_cited = "cite" in attributes or (attributes.get("type") or "").lower() == "cite"
+            return is_cited or announces(self.flows[_SHOWN].last_line())
         return not _QUOTING_CLASSES.isdisjoint((attributes.get("class") or "").lower().split())
 
     def _add(self, item: str) -> None:

@@ -32,17 +32,11 @@ from pura.documents.formats import (
 )
 from pura.documents.readers.embedded import embedded_extracts
 from pura.documents.readers.html import PageText, read_page
+from pura.documents.readers.quotes import split_quoted
 from pura.record.left_out import LeftOut, LeftOutKind, word_count
 from pura.record.transforms import Transform
 
 _QUOTE: Final = re.compile(r"^ ?>[> ]*", re.MULTILINE)
-_SAYS: Final = re.compile(
-    r"(On|Am|Le|El|Il) .{5,200}(wrote|schrieb[^\n]{0,80}|a écrit|escribió|ha scritto) ?:\s*$"
-)
-_ORIGINAL: Final = re.compile(
-    r"-{2,} ?(Original Message|Forwarded message|Ursprüngliche Nachricht|Weitergeleitete "
-    r"Nachricht) ?-{2,}\s*$"
-)
 _SIGNATURE: Final = re.compile(r"\n-- \n.*\Z", re.DOTALL)
 _MAX_NAME: Final = 120  # characters of an attachment's name in the name of its part
 _FIRST_QUOTED: Final = "quoted"
@@ -364,54 +358,37 @@ def _split(body: EmailMessage, options: ReadOptions, prefix: str) -> list[Extrac
     """Split a body into what the writer wrote, what it quotes and what it hides."""
     read = _text(body, options)
     decoded, transforms = read.decoded, read.transforms
-    text = decoded.text
-    left_out = read.left_out
-    if found := _SIGNATURE.search(text):
+    apart = read.page is not None and bool(read.page.quoted.strip())
+    split = split_quoted(decoded.text, apart=apart)
+    own, left_out = split.own, read.left_out
+    if found := _SIGNATURE.search(own):
         left_out = (*left_out, LeftOut.of_text(LeftOutKind.SIGNATURE, found[0]))
-        text = text[: found.start()]
-    own, quoted = _passages(text)
-    if read.page is not None and read.page.quoted.strip():
-        quoted.append(read.page.quoted)
+        own = own[: found.start()]
+    announcing = "\n".join(split.announcing)
+    if announcing.strip():
+        # When and by whom the other message was written; nobody's own words.
+        left_out = (*left_out, LeftOut.of_text(LeftOutKind.HEADER, announcing))
+    passages = list(split.quoted)
+    if read.page is not None and apart:
+        passages.append(read.page.quoted)
     extracts = []
     if own.strip():
-        text, part = own.strip("\n"), f"{prefix}body"
-        extracts.append(Extract.of(decoded, text, part, transforms=transforms, left_out=left_out))
-    for number, passage in enumerate(quoted, 1):
+        extracts.append(
+            Extract.of(decoded, own.strip("\n"), f"{prefix}body", transforms=transforms)
+        )
+    for number, passage in enumerate((one for one in passages if one.strip()), 1):
         plain = _QUOTE.sub("", passage).strip("\n")
         if plain.strip():
-            part, done = f"{prefix}{_FIRST_QUOTED} {number}", transforms
+            done = transforms
             if plain != passage.strip("\n"):
                 stripped = Transform(name="quote-marks-removed", count=passage.count("\n") + 1)
                 done = (*transforms, stripped)
+            part = f"{prefix}{_FIRST_QUOTED} {number}"
             extracts.append(Extract.of(decoded, plain, part, role=QUOTED, transforms=done))
-    return [*extracts, *read.extracts_apart(prefix)]
-
-
-def _passages(text: str) -> tuple[str, list[str]]:
-    """Split at lines that begin with ``>``, and at the line that announces the original."""
-    own: list[str] = []
-    quoted: list[list[str]] = []
-    inside = False
-    lines = text.split("\n")
-    for number, line in enumerate(lines):
-        if _ORIGINAL.match(line):
-            quoted.append(lines[number + 1 :])
-            break
-        if line.lstrip(" ").startswith(">"):
-            if not inside:
-                quoted.append([])
-            quoted[-1].append(line)
-            inside = True
-            continue
-        announces = any(n.lstrip(" ").startswith(">") for n in lines[number + 1 : number + 3])
-        if not (announces and _SAYS.match(line)):
-            own.append(line)
-        inside = False
-    joined = "\n".join(own)
-    if quoted:
-        # What stood around a quotation is now next to each other.
-        joined = re.sub(r"\n{3,}", "\n\n", joined)
-    return joined, ["\n".join(lines) for lines in quoted]
+    extracts += read.extracts_apart(prefix)
+    if extracts and left_out:
+        extracts[0] = replace(extracts[0], left_out=left_out)
+    return extracts
 
 
 def _attached_text(leaf: EmailMessage, name: str, options: ReadOptions, prefix: str) -> Extract:

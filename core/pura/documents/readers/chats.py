@@ -18,6 +18,7 @@ from pura.base.errors import InputError
 from pura.documents.encodings import DecodedText, decode
 from pura.documents.extraction import ALTERNATIVE, MAIN, Extract
 from pura.documents.formats import FORMATS, MAX_PARTS, ReadOptions, damaged, over
+from pura.documents.readers.blocks import MIN_WORDS
 from pura.documents.readers.html import read_page
 from pura.record.left_out import LeftOutKind
 from pura.record.transforms import Transform
@@ -29,8 +30,6 @@ _ASSISTANTS: Final = frozenset(
     {"assistant", "model", "gpt", "chatgpt", "bot", "ai", "bard", "gemini", "claude"}
 )
 _USERS: Final = frozenset({"user", "human"})
-MIN_WORDS: Final = 8
-"""Words from which on a message among persons is a text of its own; as for cells of a table."""
 _MAX_NAME: Final = 60  # characters of a conversation's title or a person's name in a part's name
 _Json = dict[str, Any]
 

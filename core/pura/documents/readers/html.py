@@ -16,6 +16,7 @@ from typing import Final
 from pura.documents.encodings import DecodedText, decode
 from pura.documents.extraction import ALTERNATIVE, Extract
 from pura.documents.formats import ReadOptions
+from pura.documents.readers.packages import metadata
 from pura.documents.readers.quotes import announces
 from pura.documents.readers.styles import Look, StyleRules, applies_to_screen
 from pura.record.left_out import LeftOut, LeftOutKind
@@ -154,7 +155,7 @@ def read_html(data: bytes, options: ReadOptions) -> list[Extract]:
     decoded = decode(data, chosen=options.encoding, declared=declared)
     page = read_page(decoded.text)
     main = Extract.of(decoded, page.text, transforms=page.transforms, left_out=page.left_out)
-    return [main, *page.extracts_apart(decoded)]
+    return [main, *page.extracts_apart(decoded), *metadata([page.title])]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,6 +167,7 @@ class PageText:
         quoted: The messages that it answers, where the page is that of a mail.
         hidden: What it does not show, or what it may show later.
         fields: Words of buttons and lists of choices.
+        title: What browsers show above the page.
         transforms: What was done to the text.
         left_out: What was not read at all.
     """
@@ -174,6 +176,7 @@ class PageText:
     quoted: str
     hidden: str
     fields: str
+    title: str
     transforms: tuple[Transform, ...]
     left_out: tuple[LeftOut, ...]
 
@@ -215,6 +218,7 @@ def read_page(source: str, *, mail: bool = False) -> PageText:
         quoted=page.flows[_QUOTED].text(),
         hidden=page.flows[_HIDDEN].text(),
         fields=page.flows[_FORM].text(),
+        title=page.flows[_TITLE].text(),
         transforms=transforms,
         left_out=(LeftOut(kind=LeftOutKind.UNREADABLE, words=None),) if page.too_deep else (),
     )
@@ -248,6 +252,7 @@ _SHOWN: Final = "shown"
 _QUOTED: Final = "quoted"
 _HIDDEN: Final = "hidden"
 _FORM: Final = "form"
+_TITLE: Final = "title"
 
 
 class _Flow:
@@ -325,7 +330,7 @@ class _Page(HTMLParser):
 
     def __init__(self, *, mail: bool = False, frames: int = 0) -> None:
         super().__init__(convert_charrefs=True)
-        self.flows = {name: _Flow() for name in (_SHOWN, _QUOTED, _HIDDEN, _FORM)}
+        self.flows = {name: _Flow() for name in (_SHOWN, _QUOTED, _HIDDEN, _FORM, _TITLE)}
         self.hidden = 0
         self.too_deep = False
         self._mail = mail
@@ -405,7 +410,9 @@ class _Page(HTMLParser):
         if tag in _FALLBACKS and not (tag == "template" and "shadowrootmode" in attributes):
             look = look._replace(cut=True)
         self._quoting_rest |= self._mail and (attributes.get("id") or "").lower() in _QUOTING_REST
-        if tag in _WITHOUT_WORDS or not around.flow:
+        if tag == "title" and around.tag not in _FALLBACKS:
+            flow = _TITLE
+        elif tag in _WITHOUT_WORDS or not around.flow:
             flow = ""
         elif not look.shown:
             flow = _HIDDEN

@@ -30,7 +30,7 @@ from pura.documents.formats import (
     over,
     truncated,
 )
-from pura.documents.readers.rows import MIN_WORDS
+from pura.documents.readers.blocks import MIN_WORDS
 from pura.record.left_out import LeftOutKind
 
 _CONTENT_TYPES: Final = "[Content_Types].xml"

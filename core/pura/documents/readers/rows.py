@@ -3,7 +3,7 @@
 Of CSV every cell that is long enough to be a text is one, and every column; the short cells of its
 row (numbers, names, dates) are listed as left out. Of JSON a record is a part: its text stands in
 the field that the user names, or in the first known one; a generator's prompt is never taken for
-its text.
+its text. The words of other fields are listed as left out.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, Final
 
 from pura.base.catalogue import quoted
@@ -26,12 +28,11 @@ from pura.documents.formats import (
     over,
     truncated,
 )
+from pura.documents.readers.blocks import MIN_WORDS
 from pura.documents.readers.chats import chat_extracts, is_joined, stream_extracts
 from pura.documents.readers.notebook import notebook_extracts
 from pura.record.left_out import LeftOut, LeftOutKind
 
-MIN_WORDS: Final = 8
-"""Words from which on a cell is a text of its own."""
 _MAX_COLUMNS: Final = 1000  # beyond it, columns are not offered
 _DELIMITERS: Final = ",;\t|"
 
@@ -136,7 +137,7 @@ def read_json(data: bytes, options: ReadOptions) -> list[Extract]:
             raise
     if options.field is None and (shaped := _shaped(value, decoded)):
         return shaped
-    return _extracts(_find(value, options.field, ""), decoded, options)
+    return _found(_record_extracts(value, decoded, options, ""), decoded, options)
 
 
 def _shaped(value: Any, decoded: DecodedText) -> list[Extract] | None:
@@ -176,22 +177,44 @@ def _lines(decoded: DecodedText, options: ReadOptions) -> list[Extract]:
     extracts: list[Extract] = []
     for number, value in rows:
         chat = chat_extracts(value, decoded, f"row {number}") if options.field is None else None
-        texts = _find(value, options.field, f"row {number}") if chat is None else ()
-        extracts += chat or [Extract.of(decoded, text, part) for part, text in texts]
+        extracts += chat or _record_extracts(value, decoded, options, f"row {number}")
         if len(extracts) > MAX_PARTS:
             raise over("limit.texts", most=MAX_PARTS)
     return _found(extracts, decoded, options)
 
 
-def _extracts(
-    found: Iterator[tuple[str, str]], decoded: DecodedText, options: ReadOptions
+def _record_extracts(
+    value: Any, decoded: DecodedText, options: ReadOptions, row: str
 ) -> list[Extract]:
+    """Return the texts of a record; the words of its other fields are listed with the first."""
     extracts: list[Extract] = []
-    for part, text in found:
+    for part, text in _find(value, options.field, row):
         if len(extracts) >= MAX_PARTS:
             raise over("limit.texts", most=MAX_PARTS)
-        extracts.append(Extract.of(decoded, text, part))
-    return _found(extracts, decoded, options)
+        extracts.append(Extract.of(decoded, text, part, group=row))
+    if extracts:
+        others = " ".join(_other_strings(value, [extract.text for extract in extracts]))
+        beside = LeftOut.of_text(LeftOutKind.FIELD, others)
+        if beside.matters:
+            extracts[0] = replace(extracts[0], left_out=(beside,))
+    return extracts
+
+
+def _other_strings(value: Any, texts: list[str]) -> Iterator[str]:
+    """Yield the strings in a record that are none of its texts."""
+    remaining = Counter(texts)
+    stack = [value]
+    while stack:
+        inner = stack.pop()
+        if isinstance(inner, dict):
+            stack += inner.values()
+        elif isinstance(inner, list):
+            stack += inner
+        elif isinstance(inner, str):
+            if remaining[inner]:
+                remaining[inner] -= 1
+            else:
+                yield inner
 
 
 def _found(extracts: list[Extract], decoded: DecodedText, options: ReadOptions) -> list[Extract]:

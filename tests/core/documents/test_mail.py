@@ -192,6 +192,39 @@ def test_a_sealed_message_is_refused_by_its_name(kind: str) -> None:
         read(data)
 
 
+ARMOUR = "-----BEGIN PGP {0}-----\n\nhQEMA5vJzX9y\n=abcd\n-----END PGP {0}-----\n"
+
+
+def test_an_encrypted_message_in_the_body_is_listed() -> None:
+    (document,) = read(mail(f"{OWN}\n\n{ARMOUR.format('MESSAGE')}")).chosen
+    assert document.text == OWN
+    assert [(e.kind, e.words) for e in document.left_out] == [(LeftOutKind.ENCRYPTED, None)]
+
+
+def test_a_message_that_is_encrypted_as_a_whole_is_refused_by_its_name() -> None:
+    with pytest.raises(InputError, check=lambda error: error.key == "mail.sealed"):
+        read(mail(ARMOUR.format("MESSAGE")))
+
+
+def test_an_encrypted_part_is_refused_by_its_name() -> None:
+    message = EmailMessage()
+    message["From"], message["To"], message["Subject"] = "a@example.org", "b@example.org", "c"
+    message.set_content(b"Version: 1\n", maintype="application", subtype="pgp-encrypted")
+    message.make_mixed()
+    message.add_attachment(
+        ARMOUR.format("MESSAGE").encode(), maintype="application", subtype="octet-stream"
+    )
+    with pytest.raises(InputError, check=lambda error: error.key == "mail.sealed"):
+        read(message)
+
+
+def test_a_signature_around_the_text_is_no_text() -> None:
+    head = "-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA256\n\n"
+    (document,) = read(mail(f"{head}{OWN}\n- - a list\n{ARMOUR.format('SIGNATURE')}")).chosen
+    assert document.text == f"{OWN}\n- a list"
+    assert not any(entry.matters for entry in document.left_out)
+
+
 def test_an_attachment_of_outlook_is_named() -> None:
     message = mail(OWN)
     message.add_attachment(

@@ -137,6 +137,11 @@ def test_an_attached_file_without_a_reader_is_listed(name: str) -> None:
     assert entries == [(LeftOutKind.UNREADABLE, None, name)]
 
 
+def test_a_signed_manifest_is_no_attachment() -> None:
+    manifest = b"\x00\x00\x00\x10jumb\x00\x00\x00\x08jumd"
+    assert not chosen(attached("content_credential.c2pa", manifest)).left_out
+
+
 def drawn(order: list[int]) -> bytes:
     """Return a page whose lines are drawn in an order, each told by its number from the top."""
     lines = [

@@ -52,6 +52,16 @@ _SIGNATURES: Final = (
     "application/pgp-signature",
 )
 """Signatures beside a message, which hold no words."""
+_PGP_MESSAGE: Final = b"-----BEGIN PGP MESSAGE-----"
+_ARMOUR: Final = re.compile(
+    r"-----BEGIN PGP (MESSAGE|SIGNATURE|PUBLIC KEY BLOCK)-----.*?(?:-----END PGP \1-----|\Z)",
+    re.DOTALL,
+)
+_SIGNED_HEAD: Final = re.compile(
+    r"^-----BEGIN PGP SIGNED MESSAGE-----\n(?:[^\n]+\n)*\n", re.MULTILINE
+)
+_ESCAPED_DASH: Final = re.compile(r"^- (?=-)", re.MULTILINE)
+"""Signed lines that begin with a dash have another one before it (RFC 9580, 7.2)."""
 _PICTURES: Final = ("image", "audio", "video", "font")
 _APPLE: Final = re.compile(rb"(\d{1,12})[ \t]*\r?\n")
 """Apple Mail writes a message's length in bytes before it, and a property list behind it."""
@@ -114,8 +124,11 @@ def _attached(leaf: EmailMessage, options: ReadOptions, prefix: str) -> list[Ext
     if leaf.get_content_maintype() == "text":
         return [_attached_text(leaf, name, options, prefix)]
     raw = leaf.get_payload(decode=True)
+    data = raw if isinstance(raw, bytes) else b""
+    if data.lstrip().startswith(_PGP_MESSAGE):
+        return LeftOut(kind=LeftOutKind.ENCRYPTED, words=None, location=name)
     inside = embedded_extracts(
-        raw if isinstance(raw, bytes) else b"",
+        data,
         name,
         kind=LeftOutKind.ATTACHMENT,
         label=f"{prefix}attachment",
@@ -359,8 +372,9 @@ def _split(body: EmailMessage, options: ReadOptions, prefix: str) -> list[Extrac
     read = _text(body, options)
     decoded, transforms = read.decoded, read.transforms
     apart = read.page is not None and bool(read.page.quoted.strip())
-    split = split_quoted(decoded.text, apart=apart)
-    own, left_out = split.own, read.left_out
+    text, armour = _without_armour(decoded.text)
+    split = split_quoted(text, apart=apart)
+    own, left_out = split.own, (*read.left_out, *armour)
     if found := _SIGNATURE.search(own):
         left_out = (*left_out, LeftOut.of_text(LeftOutKind.SIGNATURE, found[0]))
         own = own[: found.start()]
@@ -386,9 +400,29 @@ def _split(body: EmailMessage, options: ReadOptions, prefix: str) -> list[Extrac
             part = f"{prefix}{_FIRST_QUOTED} {number}"
             extracts.append(Extract.of(decoded, plain, part, role=QUOTED, transforms=done))
     extracts += read.extracts_apart(prefix)
+    if not extracts and armour:
+        extracts.append(_without_body(list(armour), f"{prefix}body"))
     if extracts and left_out:
         extracts[0] = replace(extracts[0], left_out=left_out)
     return extracts
+
+
+def _without_armour(text: str) -> tuple[str, tuple[LeftOut, ...]]:
+    """Return a text without what OpenPGP wrote into it, and the entries of that."""
+    entries: list[LeftOut] = []
+
+    def entry(block: re.Match[str]) -> str:
+        is_sealed = block[1] == "MESSAGE"
+        kind = LeftOutKind.ENCRYPTED if is_sealed else LeftOutKind.SIGNATURE
+        entries.append(LeftOut(kind=kind, words=None if is_sealed else 0, location="OpenPGP"))
+        return ""
+
+    if "-----BEGIN PGP " not in text:
+        return text, ()
+    opened = _SIGNED_HEAD.sub("", text)
+    if opened != text:
+        opened = _ESCAPED_DASH.sub("", opened)
+    return _ARMOUR.sub(entry, opened), tuple(entries)
 
 
 def _attached_text(leaf: EmailMessage, name: str, options: ReadOptions, prefix: str) -> Extract:

@@ -106,6 +106,8 @@ class PdfBeside:
         """Yield the texts of the files that are attached to a PDF or pinned to its pages."""
         kind, label = LeftOutKind.ATTACHMENT, "attachment"
         for name, data in self.files:
+            if _is_manifest(data):
+                continue
             yield from embedded_extracts(data, name, kind=kind, label=label)
         for number in range(document.count_attachments()):
             try:
@@ -114,7 +116,13 @@ class PdfBeside:
                 error = damaged(FORMATS["pdf"].label)
                 yield unreadable(error, f"file {number + 1}", kind=kind, label=label)
             else:
-                yield from embedded_extracts(data, name, kind=kind, label=label)
+                if not _is_manifest(data):
+                    yield from embedded_extracts(data, name, kind=kind, label=label)
+
+
+def _is_manifest(data: bytes) -> bool:
+    """Whether a file is a signed manifest (C2PA), which another child reads: a box of JUMBF."""
+    return data[4:8] == b"jumb"
 
 
 def _blocks(texts: list[str]) -> list[TextBlock]:

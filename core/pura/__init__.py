@@ -18,6 +18,7 @@ Stable between versions:
 * ``sign_manifest(text, payload=…, profile=…, certificate=…)``: a manifest (C2PA) that names what
   the mark names, a :class:`SignedText`.
 * ``Profile.new(model, …)``: what generator and verifier share besides the key.
+* ``MarkIdentity``, ``PayloadSeries``: what names a mark; every look-up of a recipient takes one.
 * ``SecretKey``, ``Payload``, ``Audit`` (``to_dict``, ``to_row``, ``to_html``), ``PuraError``.
 
 The package is importable without Qt, and importing it loads no torch: each name is fetched when it
@@ -37,12 +38,14 @@ if TYPE_CHECKING:
     from pura.embed.generate import Generated
     from pura.provenance.writing import SignedText
     from pura.record.audit import Audit
-    from pura.scheme import Payload, Profile, SecretKey
+    from pura.scheme import MarkIdentity, Payload, PayloadSeries, Profile, SecretKey
 
 _HOMES = {
     "Audit": "pura.record.audit",
     "Generated": "pura.embed.generate",
+    "MarkIdentity": "pura.scheme",
     "Payload": "pura.scheme",
+    "PayloadSeries": "pura.scheme",
     "Profile": "pura.scheme",
     "PuraError": "pura.base.errors",
     "Result": "pura.api",
@@ -58,7 +61,9 @@ _HOMES = {
 __all__ = [
     "Audit",
     "Generated",
+    "MarkIdentity",
     "Payload",
+    "PayloadSeries",
     "Profile",
     "PuraError",
     "Result",

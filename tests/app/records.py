@@ -167,7 +167,16 @@ def laid_out(audit: Audit, *found: CandidateFacts) -> Audit:
 
 def issued(audit: Audit, payload: str, who: str = "Ada") -> Audit:
     """Return a record with the entry of a payload in the register; without one for no payload."""
-    match = RegisterMatch(entry=12, payload=payload, who=who, when="", model="", posterior=0.9)
+    match = RegisterMatch(
+        entry=12,
+        key=audit.key.fingerprint,
+        profile=audit.profile.fingerprint,
+        payload=payload,
+        who=who,
+        when="",
+        model="",
+        posterior=0.9,
+    )
     register = RegisterFacts(
         version="0a1b-1",
         date="2026-11-21T00:00:00+00:00",

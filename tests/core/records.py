@@ -1,5 +1,6 @@
 """The record that 0.1.0 wrote of a marked text, as it is read today, and records like it."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from pura.record import json_io
@@ -20,4 +21,16 @@ def of_organisation(audit: Audit) -> Audit:
     return json_io.from_json(text)
 
 
-RECORD = of_organisation(json_io.from_json(_PATH.read_text(encoding="utf-8")))
+def issued_today(audit: Audit) -> Audit:
+    """Return a record whose entries of the register name the key and profile of their marks.
+
+    Registers of 0.1.0 knew payloads only, so nobody is named by what they hold.
+    """
+    if audit.register is None:
+        return audit
+    key, profile = audit.key.fingerprint, audit.profile.fingerprint
+    matches = tuple(replace(match, key=key, profile=profile) for match in audit.register.matches)
+    return replace(audit, register=replace(audit.register, matches=matches))
+
+
+RECORD = issued_today(of_organisation(json_io.from_json(_PATH.read_text(encoding="utf-8"))))

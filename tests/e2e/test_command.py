@@ -75,7 +75,8 @@ def test_generate_then_verify_with_a_known_prompt(pura, rows, tmp_path, marked):
     made = pura(*f"generate {shared} {written} {both}".split())
     assert made.returncode == 0, made.stderr
     assert len(json.loads(ids.read_text())["ids"]) == 60
-    assert "Paper" in pura("register", "find", payload, "--profile", profile).stdout
+    of = ("--profile", profile, "--key-file", marked / "key.txt")
+    assert "Paper" in pura("register", "find", payload, *of).stdout
     assert verdict(text.read_bytes(), "a8")[:3] == ("valid", "valid", "match")
     assert c2pa_text.extract_manifest(text.read_text())[0] == store.read_bytes()
     done = pura(*f"verify {text} {shared} --json --full".split())

@@ -41,8 +41,8 @@ def test_two_plain_texts_say_together_what_each_says_alone(pura, rows, marked, t
 def test_a_fault_costs_one_text_its_finding_and_the_command_says_so(
     pura, rows, faulty, marked, home, samples
 ):
-    profile, payload = marked / "profile.json", samples["marked"]["texts"][1]["payload"]
-    noted = pura("register", "add", payload, "--profile", profile, "--who", "Anna")
+    payload = samples["marked"]["texts"][1]["payload"]
+    noted = pura("register", "add", payload, *options(marked), "--who", "Anna")
     assert noted.returncode == 0, noted.stderr
     (marked / "02.txt").write_text(samples["plain"]["texts"][0]["text"][:200], encoding="utf-8")
     files = sorted(marked.glob("[0-9]*.txt"))

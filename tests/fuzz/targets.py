@@ -138,7 +138,9 @@ def _key() -> Target:
 
 
 def _register() -> Target:
-    from pura.register.store import Register, import_csv
+    from pura.register.store import Register
+    from pura.register.table import import_csv
+    from pura.register.under import IssuedUnder
     from pura.scheme import Profile
 
     class Counted(Register):
@@ -151,7 +153,8 @@ def _register() -> Target:
             return sum(1 for _ in rows)  # type: ignore[attr-defined]
 
     profile = Profile(payload_bits=20, vocab_size=100, code="tbcc")
-    return lambda data: import_csv(Counted(), _file(data), profile)
+    under = IssuedUnder(profile=profile, key="a" * 16)
+    return lambda data: import_csv(Counted(), _file(data), under)
 
 
 def _head() -> Target:

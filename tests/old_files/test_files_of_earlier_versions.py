@@ -33,7 +33,10 @@ from pura.cli.__main__ import app
 from pura.keys import load_key, passphrase_bytes
 from pura.record import json_io
 from pura.record.json_io import findings_digest
-from pura.register.store import Register, export_csv, import_csv
+from pura.register.store import Register
+from pura.register.table import import_csv
+from pura.register.under import IssuedUnder
+from pura.register.verification import verify
 from pura.report.build import build_report
 from pura.report.check import BAD, check_report, load_trust
 from pura.report.request import ReportRequest
@@ -273,19 +276,20 @@ def test_keys_open_with_their_passphrase(old, home):
 
 def test_the_register_is_read_written_and_added_to(old, home, tmp_path):
     profile = Profile.load(old / "house.json")
+    record = json_io.from_json((old / "record.json").read_text())
+    mark = record.identity(record.key.fingerprint, record.payload.bits)
     with Register(user_paths().register, create=True) as register:
-        entry = register.find(
-            Payload(text=json_io.from_json((old / "record.json").read_text()).payload.bits)
-        )
+        assert register.find(mark) is None
+        assert register.assign(IssuedUnder(profile=profile, key=mark.key)) == 2
+        entry = register.find(mark)
         assert entry.issue.who == "City paper"
-        register.check()
-        export_csv(register, tmp_path / "out.csv")
-        assert (tmp_path / "out.csv").read_bytes() == (old / "register-export.csv").read_bytes()
+        assert verify(register).sound
         register.add(replace(entry.issue, payload=Payload(text="01" * 18)))
         assert len(register) == 3
     for name in ("register.csv", "register-export.csv"):
         with Register(tmp_path / f"{name}.sqlite3", create=True) as fresh:
-            assert import_csv(fresh, old / name, profile) == 2
+            assert import_csv(fresh, old / name, IssuedUnder(profile=profile)) == 2
+            assert fresh.unassigned() == 2
 
 
 def test_the_policy_is_the_one_that_was_set(home):

@@ -20,7 +20,7 @@ from pura.keys import KeyEntry, KeyRef, KeyStore, Place, SessionKeys, State
 from pura.model.device import Device, MemoryNeed, free_on, memory_need
 from pura.model.folder import InstalledModel
 from pura.model.store import ModelCache
-from pura.register.issue_log import Usage, find_usage
+from pura.register.usage import Usage, find_usage
 from pura.scheme import Profile, SecretKey
 from pura.usecases.audits import Prepared, Setup, prepared
 from pura.usecases.environment import Environment
@@ -316,6 +316,17 @@ class Chosen(QObject):
     def key(self) -> KeyChoice | None:
         """The key that is chosen; the first, when several are."""
         return self.keys[0] if self.keys else None
+
+    def key_of(self, profile: Profile) -> KeyRef | None:
+        """Return the key that texts are marked with under a profile.
+
+        It is the one that the profile names, which need not be here; else the chosen one.
+        """
+        own = next((key for key in self.found.keys if key.fingerprint == profile.key), None)
+        if own is None and profile.key is not None:
+            return KeyRef(fingerprint=profile.key)
+        chosen = own or self.key
+        return None if chosen is None else chosen.ref
 
     def choose_keys(self, keys: Sequence[KeyChoice]) -> None:
         """Use these keys from now on: every audit tries them all in one pass of the model."""

@@ -46,7 +46,7 @@ from pura.register.store import Register
 from pura.report.blocks import render_pages
 from pura.report.build import build_report
 from pura.report.request import Parties, ReportRequest
-from pura.scheme import Profile, SecretKey, pack, parse_layout
+from pura.scheme import PayloadSeries, Profile, SecretKey, pack, parse_layout
 from pura.usecases.profiles import save_profile
 from pura_audit.jobs.queue import Failure, Progress, unexpected
 from pura_audit.platform.notices import LABEL, sample
@@ -696,6 +696,7 @@ class Pictures:
     def _issued(self, window: MainWindow) -> None:
         """Show the register of a small house, and who got one of its payloads."""
         profile = self._house(window)
+        series = PayloadSeries.of(sample().key, profile)
         with Register(window.session.environment.paths.register, create=True) as register:
             for number in range(60):
                 day = f"2026-{number % 11 + 1:02}-{number % 27 + 1:02}"
@@ -703,6 +704,7 @@ class Pictures:
                 register.add(
                     Issue(
                         payload=pack(profile.fields, values),
+                        series=series,
                         who=PEOPLE[number % len(PEOPLE)],
                         when=day,
                         model="smollm2-135m",

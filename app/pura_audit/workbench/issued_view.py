@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 from PySide6.QtCore import (
@@ -21,9 +22,20 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QDialog, QMenu, QWidget
 
 from pura.base.catalogue import Phrase, catalogue
-from pura.register.rows import Problems, RegisterEntry, entry_of
+from pura.keys import KeyRef
+from pura.register.rows import Problems, RegisterEntry
+from pura.register.store import MANIFEST_COLUMN, NOTE_COLUMN, entry_of
 from pura.scheme import Profile, unpack
-from pura.usecases.profiles import export_register, find_payload, import_register, select_issued
+from pura.usecases.registers import (
+    IssuedRows,
+    MarkLookup,
+    export_register,
+    import_register,
+    issued_under,
+    look_up,
+    mark_of,
+    select_issued,
+)
 from pura_audit.jobs.queue import Done, Failure, Job, JobContext, Outcome, Progress, by_outcome
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.session.session import Session
@@ -43,6 +55,7 @@ from pura_audit.widgets.card import (
 )
 from pura_audit.widgets.form_dialog import (
     Remark,
+    Words,
     ask_file,
     ask_folder,
     ask_target,
@@ -52,12 +65,23 @@ from pura_audit.widgets.form_dialog import (
 )
 from pura_audit.widgets.payload_form import PayloadForm
 from pura_audit.widgets.working_dialog import RowsModel, TableDialog, let_sort, make_table
+from pura_audit.workbench.assign_dialog import AssignDialog
 
 Index = QModelIndex | QPersistentModelIndex
 PAUSE_MS: Final = 200
 MOST: Final = 200_000
 """Rows that are shown; whoever has more narrows the search."""
-WIDTHS: Final = {"number": 76, "who": 180, "when": 104, "payload": 130, "model": 150}
+WIDTHS: Final = {
+    "number": 76,
+    "who": 180,
+    "when": 104,
+    "note": 150,
+    "payload": 130,
+    "key": 150,
+    "model": 150,
+}
+_BEHIND_FIELDS: Final = ("note", "payload", "key", "model", "manifest")
+"""Columns of the table behind those of the payload's fields."""
 FIELD: Final = 104
 SIDE: Final = 280
 NARROW: Final = 560  # of what stands where there are no rows
@@ -76,13 +100,18 @@ class IssuedModel(RowsModel):
         super().__init__((), (), parent)
         self.show_rows((), None)
 
-    def show_rows(self, rows: Sequence[tuple[Any, ...]], profile: Profile | None) -> None:
-        """Show rows, with the fields of a profile."""
+    def show_rows(
+        self,
+        rows: Sequence[tuple[Any, ...]],
+        profile: Profile | None,
+        key_names: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        """Show rows, with the fields of a profile and the names of the keys that are known here."""
         self.beginResetModel()
-        self._rows, self._profile = rows, profile
+        self._rows, self._profile, self._key_names = rows, profile, key_names
         self._cells: dict[int, tuple[str, ...]] = {}
         names = tuple(field.name for field in profile.fields) if profile is not None else ()
-        self.columns = ("number", "who", "when", *names, "payload", "model", "manifest")
+        self.columns = ("number", "who", "when", *names, *_BEHIND_FIELDS)
         words = column_words()
         self._headers = tuple(words.get(name, name) for name in self.columns)
         self.endResetModel()
@@ -114,14 +143,16 @@ class IssuedModel(RowsModel):
         """Return what a cell shows."""
         if row not in self._cells:
             entry, profile = entry_of(tuple(self._rows[row])), self._profile
-            issue, payload = entry.issue, entry.issue.payload
-            fits = profile is not None and len(payload) == profile.payload_bits
-            values = [v.text for v in unpack(profile.fields, payload)] if profile and fits else ()
-            some = values or [""] * (len(self.columns) - 6)
+            issue, payload, series = entry.issue, entry.issue.payload, entry.issue.series
+            values: list[str] = []
+            if profile and series is not None and series.profile == profile.fingerprint:
+                values = [field.text for field in unpack(profile.fields, payload)]
+            some = values or [""] * (len(self.columns) - 3 - len(_BEHIND_FIELDS))
             self._cells[row] = (
                 *(str(entry.number), issue.who, issue.when),
                 *some,
-                *(payload.hex, issue.model, issue.manifest),
+                *(issue.note, payload.hex, key_words(entry, self._key_names)),
+                *(issue.model, issue.manifest),
             )
         return self._cells[row][column]
 
@@ -132,7 +163,9 @@ def column_words() -> dict[str, str]:
         "number": translate("Issued", "Entry"),
         "who": translate("Issued", "To whom"),
         "when": translate("Issued", "When"),
+        "note": translate("Issued", "For what"),
         "payload": translate("Issued", "Payload"),
+        "key": translate("Issued", "Key"),
         "model": translate("Issued", "Model"),
         "manifest": translate("Issued", "Manifest"),
     }
@@ -184,7 +217,11 @@ class IssuedView(QWidget):
         self.back = push_button(
             translate("Issued", "Back to the texts"), self.back_wanted.emit, role="link"
         )
+        self.unassigned = Remark()
+        self.assign = plain_button(translate("Issued", "Assign to a key …"), self.ask_assign)
         self.form = PayloadForm()
+        self.key_name = label("", "muted", wrap=True)
+        self.epoch = Words(translate("Issued", "Epoch of the key"), hint="2026-11")
         self.ask = plain_button(translate("Issued", "Look it up"), self.look_up)
         self.answer = Remark()
         self.answer.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -204,10 +241,13 @@ class IssuedView(QWidget):
         nothing = row_of(None, (self.none, 1000), None)
         self._moving = QWidget()
         row_of((self.bar, 1), self.stop, spacing=GAP, inside=self._moving)
+        self._unknown = QWidget()
+        row_of((self.unassigned, 1), self.assign, spacing=GAP, inside=self._unknown)
         card, side = Card(inner=PADDING - GRID), Card(inner=PADDING - GRID)
         parts = (
             head,
             acts,
+            self._unknown,
             self._asked,
             self.words,
             (nothing, 1),
@@ -221,6 +261,8 @@ class IssuedView(QWidget):
             label(translate("Issued", "Who got this?"), "title"),
             label(about, "muted", wrap=True),
             self.form,
+            self.epoch,
+            self.key_name,
             row_of(self.ask, None),
             self.answer,
             None,
@@ -253,15 +295,26 @@ class IssuedView(QWidget):
         own = chosen is not None and chosen.profile.foreign is None
         return chosen.profile if chosen is not None and own else None
 
+    @property
+    def key(self) -> KeyRef | None:
+        """The key that payloads of the chosen set-up are issued under; None without a set-up."""
+        profile, chosen = self.profile, self._session.chosen
+        return None if profile is None else chosen.key_of(profile)
+
     def _follow_profile(self) -> None:
-        """Know the fields of the chosen set-up."""
-        profile, before = self.profile, self.column.currentData()
+        """Know the fields and the key of the chosen set-up."""
+        profile, before, key = self.profile, self.column.currentData(), self.key
         self.form.show_profile(profile)
+        self.epoch.setVisible(profile is not None and profile.key_epochs is not None)
+        under = translate("Issued", "Under the key {key:text} of the chosen set-up.")
+        self.key_name.setText(
+            "" if key is None else filled(under, key=key.label or key.fingerprint)
+        )
         names = [field.name for field in profile.fields] if profile is not None else []
         words = column_words()
         rows = [("", translate("Issued", "Everywhere")), ("who", words["who"])]
         rows += [("when", words["when"]), *((name, name) for name in names)]
-        rows += [(name, words[name]) for name in ("payload", "model")]
+        rows += [(name, words[name]) for name in ("note", "payload", "model")]
         with QSignalBlocker(self.column):
             self.column.clear()
             for value, name in rows:
@@ -303,22 +356,26 @@ class IssuedView(QWidget):
         self,
         profile: Profile | None,
         words: str,
-        outcome: Outcome[tuple[int, list[tuple[Any, ...]]]],
+        outcome: Outcome[IssuedRows],
     ) -> None:
         if isinstance(outcome, Failure):
             self.words.say(outcome)
         if not isinstance(outcome, Done):
             return
-        self.total, rows = outcome.result
+        issued = outcome.result
+        self.total, rows = issued.total, issued.rows
         before = self.model.columns
-        self.model.show_rows(rows, profile)
+        names = {key.fingerprint: key.label for key in self._session.chosen.found.keys}
+        self.model.show_rows(rows, profile, names)
         if self.model.columns != before or not before:
             self._fit_columns()
-        manifest = self.model.columns.index("manifest")
-        self.table.setColumnHidden(manifest, not any(row[-1] for row in rows))
+        for name, column in (("note", NOTE_COLUMN), ("manifest", MANIFEST_COLUMN)):
+            place = self.model.columns.index(name)
+            self.table.setColumnHidden(place, not any(row[column] for row in rows))
+        self._show_unassigned(issued.unassigned)
         self.words.say("")
-        issued = translate("Issued", "{n:count} {n:plural(payload|payloads)} issued")
-        parts = [filled(issued, n=self.total)]
+        count = translate("Issued", "{n:count} {n:plural(payload|payloads)} issued")
+        parts = [filled(count, n=self.total)]
         if words:
             parts.append(filled(translate("Issued", "{n:count} found"), n=len(rows)))
         if len(rows) == MOST:
@@ -346,6 +403,22 @@ class IssuedView(QWidget):
     def _fit_columns(self) -> None:
         for place, name in enumerate(self.model.columns):
             self.table.setColumnWidth(place, WIDTHS.get(name, FIELD))
+
+    def _show_unassigned(self, count: int) -> None:
+        """Say how many entries name nobody, because nobody has said under which key they are."""
+        self._unknown.setVisible(bool(count))
+        words = translate(
+            "Issued",
+            "{n:plural(One entry is|{n:count} entries are)} of unknown key and "
+            "{n:plural(names|name)} nobody.",
+        )
+        self.unassigned.say(filled(words, n=count) if count else "", role="attention")
+
+    def ask_assign(self) -> AssignDialog:
+        """Ask under which key and profile entries of unknown key were issued."""
+        dialog = AssignDialog(self._session, self.window())
+        dialog.assigned.connect(self.refresh)
+        return opened(dialog)
 
     # Import and export
 
@@ -377,8 +450,8 @@ class IssuedView(QWidget):
             path: Where it is.
             others: Where a row is bad, the others are taken; else nothing is.
         """
-        environment, profile = self._session.environment, self.profile
-        if profile is None or self._job is not None:
+        environment, profile, key = self._session.environment, self.profile, self.key
+        if profile is None or key is None or self._job is not None:
             return
 
         problems = Problems(others=others)
@@ -387,7 +460,7 @@ class IssuedView(QWidget):
             return import_register(
                 environment,
                 path=path,
-                profile=profile,
+                under=issued_under(environment, key, profile),
                 problems=problems,
                 progress=context.progress,
                 checkpoint=context.checkpoint,
@@ -502,28 +575,23 @@ class IssuedView(QWidget):
             self.answer.say(no_profile(), role="attention")
 
     def look_up(self) -> None:
-        """Ask the register to whom the typed payload went."""
-        payload = self.form.payload
-        if payload is None:
+        """Ask the register to whom the mark went that the typed payload makes with the key."""
+        payload, profile, key = self.form.payload, self.profile, self.key
+        if payload is None or profile is None or key is None:
             return
-        environment = self._session.environment
-        self._session.jobs.stores.do(
-            lambda _: find_payload(environment, payload=payload),
-            by_outcome(self._answered, self.answer.say),
-            self,
-            urgent=True,
-        )
+        environment, epoch = self._session.environment, self.epoch.text
 
-    def _answered(self, entry: RegisterEntry | None) -> None:
+        def work(_: JobContext) -> MarkLookup:
+            mark = mark_of(environment, key, profile, payload, epoch)
+            return look_up(environment, mark=mark)
+
+        answered = by_outcome(self._answered, self.answer.say)
+        self._session.jobs.stores.do(work, answered, self, urgent=True)
+
+    def _answered(self, answer: MarkLookup) -> None:
+        entry = answer.entry
         if entry is None:
-            self.answer.say(
-                translate(
-                    "Issued",
-                    "No entry has this payload. It may have been misread, issued elsewhere, or "
-                    "issued after the last import.",
-                ),
-                role="attention",
-            )
+            self.answer.say(_no_entry(answer), role="attention")
             return
         self.answer.say("\n".join(entry_lines(entry)), role="value")
         place = self.model.place(entry.number)
@@ -534,10 +602,40 @@ class IssuedView(QWidget):
             )
 
 
+def _no_entry(answer: MarkLookup) -> str:
+    """Say why no entry names a recipient."""
+    if answer.revoked:
+        words = translate("Issued", "Entry {number:count} was issued for this mark and revoked.")
+        return filled(words, number=answer.revoked[-1].number)
+    parts = [
+        translate(
+            "Issued",
+            "No entry has this payload under this key and profile. It may have been misread, "
+            "issued elsewhere, or issued after the last import.",
+        )
+    ]
+    if answer.unassigned:
+        words = translate(
+            "Issued",
+            "{n:plural(One entry of unknown key was|{n:count} entries of unknown key were)} not "
+            "compared.",
+        )
+        parts.append(filled(words, n=answer.unassigned))
+    return " ".join(parts)
+
+
+def key_words(entry: RegisterEntry, names: Mapping[str, str]) -> str:
+    """Name the key that an entry was issued under, and its epoch; or say that nobody knows it."""
+    series = entry.issue.series
+    if series is None:
+        return translate("Issued", "unknown")
+    return f"{names.get(series.key, series.key)} {series.epoch}".rstrip()
+
+
 def entry_lines(entry: RegisterEntry) -> list[str]:
     """Say to whom a payload went, when and for which model."""
     issue, words = entry.issue, column_words()
-    about = {name: getattr(issue, name) for name in ("who", "when", "model", "manifest")}
+    about = {name: getattr(issue, name) for name in ("who", "when", "note", "model", "manifest")}
     about["number"] = str(entry.number)
     return [f"{words[name]}: {value}" for name, value in about.items() if value]
 

@@ -1,10 +1,10 @@
-"""Mark a text: a prompt, what the mark says, a model; the text, to copy or to save."""
+"""Mark a text: a prompt, who it is for, a model; the text, to copy or to save."""
 
 from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QGuiApplication
@@ -14,9 +14,9 @@ from pura.base.errors import InputError
 from pura.base.files import write_or_refuse
 from pura.keys import KeyRef
 from pura.model.store import builtin_model
-from pura.register.rows import MAX_TEXT
+from pura.register.rows import MAX_TEXT, Recipient
 from pura.scheme import Profile
-from pura.usecases.marking import carried_bits, mark_text
+from pura.usecases.marking import MarkedText, carried_bits, mark_text
 from pura_audit.jobs.queue import Progress, with_progress
 from pura_audit.platform.i18n import error_words, filled, translate
 from pura_audit.session.session import Session
@@ -69,12 +69,23 @@ class MarkDialog(WorkingDialog):
         self.prompt.setTabChangesFocus(True)
         self.prompt.setFixedHeight(96)
         self.prompt.setPlaceholderText(translate("Mark", "What the text goes on from"))
+        # A payload without fields is a number that the register draws for the recipient.
+        self.draws = not profile.fields
         self.form = PayloadForm()
         self.form.show_profile(profile)
         self.form.changed.connect(self.refresh_buttons)
+        self.form.setVisible(not self.draws)
         self.who = QLineEdit()
         self.who.setMaxLength(MAX_TEXT)
-        self.who.setPlaceholderText(translate("Mark", "Not noted in the register"))
+        self.who.setPlaceholderText(
+            translate("Mark", "A name or a pseudonym")
+            if self.draws
+            else translate("Mark", "Not noted in the register")
+        )
+        self.who.textChanged.connect(lambda _: self.refresh_buttons())
+        self.note = QLineEdit()
+        self.note.setMaxLength(MAX_TEXT)
+        self.note.setPlaceholderText(translate("Mark", "A request, a reference, a purpose"))
         self.model = combo((model.name, model.name) for model in session.chosen.found.models)
         if session.chosen.model is not None:
             self.model.setCurrentIndex(self.model.findData(session.chosen.model.name))
@@ -95,6 +106,10 @@ class MarkDialog(WorkingDialog):
         self._told()
         self.prompt.setFocus()
 
+    @property
+    def _who_caption(self) -> str:
+        return translate("Mark", "To whom, for the register")
+
     def _lay_out(self) -> None:
         title = translate("Mark", "Mark a text with the set-up “{name:text}”")
         column = dialog_column(
@@ -103,7 +118,8 @@ class MarkDialog(WorkingDialog):
         left = column_of(
             LabelledField(translate("Mark", "Prompt"), self.prompt),
             self.form,
-            LabelledField(translate("Mark", "To whom, for the register"), self.who),
+            LabelledField(self._who_caption, self.who),
+            LabelledField(translate("Mark", "For what, for the register"), self.note),
             LabelledField(translate("Mark", "Model"), self.model),
             self.trial,
             LabelledField(translate("Mark", "Length in tokens"), self.length),
@@ -128,7 +144,12 @@ class MarkDialog(WorkingDialog):
     def refresh_buttons(self) -> None:
         """Enable what can be done now."""
         written = bool(self.made) and not self.busy
-        self.write.require({self.form.caption: self.form.payload}, free=not self.busy)
+        needed = (
+            {self._who_caption: self.who.text().strip()}
+            if self.draws
+            else {self.form.caption: self.form.payload}
+        )
+        self.write.require(needed, free=not self.busy)
         for button in (self.copy, self.save, self.audit):
             button.setEnabled(written)
 
@@ -153,7 +174,8 @@ class MarkDialog(WorkingDialog):
         self.refresh_buttons()
 
     def _write(self) -> None:
-        if self.form.payload is None:
+        who = self.who.text().strip()
+        if not (who if self.draws else self.form.payload):
             return
         self.made = ""
         self.text.clear()
@@ -161,12 +183,12 @@ class MarkDialog(WorkingDialog):
             mark_text,
             self.session.environment,
             prompt=self.prompt.toPlainText(),
-            payload=self.form.payload,
+            payload=None if self.draws else self.form.payload,
             key=self._key,
             profile=self._profile,
             model=self.model.currentData(),
             tokens=self.length.value(),
-            who=self.who.text().strip(),
+            recipient=Recipient(who=who, note=self.note.text().strip()) if who else None,
         )
         self.begin(with_progress(work), then=self._written, at="model")
 
@@ -176,14 +198,17 @@ class MarkDialog(WorkingDialog):
         if progress.total:
             self.say(filled(words, n=progress.done, all=progress.total))
 
-    def _written(self, made: Any) -> None:
+    def _written(self, made: MarkedText) -> None:
         self.made = made.text
         self.text.setPlainText(made.text)
         words = translate("Mark", "{n:plural(One token|{n:count} tokens)} written and marked.")
         parts = [filled(words, n=made.ids.size)]
-        if who := self.who.text().strip():
-            noted = translate("Mark", "The register notes the payload for “{who:text}”.")
-            parts.append(filled(noted, who=who))
+        if made.entry is not None:
+            noted = translate(
+                "Mark", "Payload {payload:text} was issued to “{who:text}” (entry {entry:count})."
+            )
+            payload, issue = made.mark.payload.hex, made.entry.issue
+            parts.append(filled(noted, payload=payload, who=issue.who, entry=made.entry.number))
             self.noted.emit()
         self.say(" ".join(parts))
         self.refresh_buttons()

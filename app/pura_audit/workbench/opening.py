@@ -419,10 +419,12 @@ def mark_text(host: Host) -> None:
         host.say(no_profile())
         return
     profile = choice.profile
-    own = next((key for key in chosen.found.keys if key.fingerprint == profile.key), chosen.key)
+    own = chosen.key_of(profile)
+    if own is None or all(key.fingerprint != own.fingerprint for key in chosen.found.keys):
+        own = chosen.key.ref  # the key that the profile names is not here
 
     def begin() -> None:
-        dialog = MarkDialog(session, profile, own.ref, host.frame)
+        dialog = MarkDialog(session, profile, own, host.frame)
         name = translate("Mark", "Marked text")  # not for whom: the audit is to find that
         dialog.audit_wanted.connect(lambda text: session.texts.add_text(text, name))
         for view in host.frame.findChildren(IssuedView):

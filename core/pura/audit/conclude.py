@@ -35,6 +35,7 @@ from pura.record.evidence import (
     MarkFacts,
     PayloadFacts,
     PowerFacts,
+    PriorFacts,
     SchemeFacts,
     StepEvidence,
     TokenEvidence,
@@ -50,7 +51,7 @@ from pura.record.naming import (
     name_payload,
     token_share,
 )
-from pura.scheme import F64, I64, U8, Payload, Profile, encode, unpack
+from pura.scheme import F64, I64, U8, Payload, PayloadSeries, Profile, encode, unpack
 from pura.verdict.expect import kind_of, unlike_study
 from pura.verdict.findings import FindingContext, cautions, findings
 from pura.verdict.outcome import Outcome, decide_outcome
@@ -537,15 +538,17 @@ class _Conclusion:
         policy = basis.options.policy
         if self.named is None or not self.named.identified:
             with log.step(11) as note:
+                identified = [
+                    (self._series(one.trial).mark(best.payload), best.posterior)
+                    for one, posterior in zip(self.marks, self.posteriors, strict=False)
+                    if (best := posterior.best_of(basis.keys[one.trial.number][0].fingerprint))
+                    and best.posterior >= policy.single_weight
+                ]
                 asked = register.entries_of(
-                    [
-                        (best.payload, best.posterior)
-                        for one, posterior in zip(self.marks, self.posteriors, strict=False)
-                        if (best := posterior.best_of(basis.keys[one.trial.number][0].fingerprint))
-                        and best.posterior >= policy.single_weight
-                    ],
-                    profile.payload_bits,
+                    identified,
                     policy.prior_none,
+                    profile,
+                    series=[self._series(one.trial) for one in self.marks],
                 )
                 note.append(sentence("log.register-some", n=asked.entries))
             return asked
@@ -555,15 +558,21 @@ class _Conclusion:
 
         with log.step(11) as note:
             asked = register.posterior(
-                profile.payload_bits,
+                self._series(found.trial).mark(found.payload),
                 score,
                 self.pooling.log_e_alike,
                 policy.prior_none,
-                decoded=found.payload,
+                profile,
                 checkpoint=basis.checkpoint,
             )
             note.append(sentence("log.register", n=asked.entries))
         return asked
+
+    def _series(self, trial: KeyReading) -> PayloadSeries:
+        """Return what the payloads belong to that were read with the key of a trial."""
+        basis = self.decoded.prepared.basis
+        key, _ = basis.keys[trial.number]
+        return PayloadSeries.of(key, basis.profile)
 
     def record(self) -> Audit:
         """Walk steps 11 and 12; returns the record."""
@@ -582,7 +591,9 @@ class _Conclusion:
             prepared.weights,
             lambda log10_e, trial: _outcome(decoded, log10_e, trial, len(keys)).verdict,
         )
-        prior = None if decoded.prior is None else decoded.prior.facts(trials)
+        prior: PriorFacts | None = None
+        if decoded.prior is not None:
+            prior = decoded.prior.facts(trials, policy.register_prior)
         limits = None if basis.issuable is None else limits_facts(basis.issuable, basis.day, trials)
         again = rereading_facts(trials, prepared.weights, best)
         outcome = self.decided.tested(
@@ -615,7 +626,7 @@ class _Conclusion:
                 stopped=decoded.stopped,
                 again=again,
             )
-            weak = cautions(outcome, around)
+            weak = cautions(outcome, around, register)
             note.append(rule_noted(policy, outcome))
         return Audit(
             id=secrets.token_hex(16),
@@ -683,6 +694,7 @@ class _Conclusion:
         return FindingContext(
             tokens=found.spans.shape[0],
             key=basis.keys[found.trial.number][0].fingerprint,
+            mark=self._series(found.trial).mark(found.payload) if len(marks) == 1 else None,
             decoder=options.decoder,
             prompt_known=len(text.prompts) == 1,
             beginning_known=profile.chat_template is not None,
@@ -702,6 +714,7 @@ class _Conclusion:
             created="" if use is None or use.created is None else use.created.isoformat(),
             new_key=use is not None and use.new,
             issued=None if use is None else use.issued,
+            unassigned=0 if use is None else use.unassigned,
             # Nothing stands against a rate that was measured on texts of this kind.
             unlike="" if self.power is not None else unlike_study(text.document.text),
             handled=self.decoded.handled,

@@ -221,9 +221,15 @@ def _try_keys(
         local = [weigh(intervals) for intervals in seen]
         note.append(sentence("log.kernel", name=profile.kernel))
     with log.step(8) as note:
-        prior = register_prior(options.register, profile, options.policy, basis.checkpoint)
+        prior = register_prior(
+            options.register,
+            [key for key, _ in keys],
+            profile,
+            options.policy,
+            basis.checkpoint,
+        )
         if prior is not None:
-            note.append(sentence("log.prior", n=len(prior.issued)))
+            note.append(sentence("log.prior", n=prior.entries))
         elif options.policy.register_prior:
             note.append(sentence("log.prior-none"))
         if basis.issuable is not None:
@@ -270,7 +276,7 @@ def _decoded(
         local,
         candidates=basis.options.candidates,
         issuable=basis.issuable,
-        issued=None if prior is None else prior.issued,
+        issued=None if prior is None else prior.issued[tried.number],
         one_of_many=len(basis.keys) > FEW_KEYS,
         threshold=basis.options.policy.t_found,
         least=least,

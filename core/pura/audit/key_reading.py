@@ -22,7 +22,7 @@ from pura.extract.local import LocalEvidence, local_evidence
 from pura.model.reading import Reading
 from pura.record.evidence import LimitsFacts, PriorFacts
 from pura.register.store import Register
-from pura.scheme import I64, U8, Profile, SecretKey, schedule
+from pura.scheme import I64, U8, PayloadSeries, Profile, SecretKey, schedule
 from pura.verdict.policy import Policy
 from pura.words.sentences import Sentence, sentence
 
@@ -263,35 +263,48 @@ def strongest(trials: Sequence[KeyReading]) -> KeyReading:
 
 @dataclass(frozen=True, kw_only=True)
 class RegisterPrior:
-    """Issued payloads, and which state of the register they are.
+    """Issued payloads as a prior, and the state of the register that they come from.
 
     Attributes:
-        issued: The payloads and their weight.
+        issued: For each key in order the payloads that were issued under it and the profile; None
+            where none were.
         version: Version of the register.
-        digest: Digest over its rows, hex.
+        head: Hash of its newest row, hex.
         date: When it was last changed, ISO 8601; empty when it never was.
     """
 
-    issued: Issued
+    issued: tuple[Issued | None, ...]
     version: str
-    digest: str
+    head: str
     date: str
 
-    def facts(self, trials: Sequence[KeyReading]) -> PriorFacts:
+    @property
+    def entries(self) -> int:
+        """How many payloads were issued, under all keys together."""
+        return sum(len(payloads) for payloads in self.issued if payloads is not None)
+
+    def facts(self, trials: Sequence[KeyReading], weight: float) -> PriorFacts:
         """Return what the record says of it: the evidence with and without the issued payloads.
 
         Args:
             trials: All of a text.
+            weight: Part of the prior weight that issued payloads share.
         """
         ten = math.log(10)
         alike = evidence(trials, lambda exact: exact.log_e_alike / ten)
-        issued = evidence(trials, lambda exact: (exact.log_e_issued or 0.0) / ten)
+        # A key under which nothing was issued weighs all payloads alike.
+        issued = evidence(
+            trials,
+            lambda exact: (
+                (exact.log_e_alike if exact.log_e_issued is None else exact.log_e_issued) / ten
+            ),
+        )
         return PriorFacts(
             version=self.version,
-            digest=self.digest,
+            digest=self.head,
             date=self.date,
-            entries=len(self.issued),
-            weight=self.issued.weight,
+            entries=self.entries,
+            weight=weight,
             log10_alike=alike,
             log10_issued=issued,
         )
@@ -329,23 +342,37 @@ def limits_facts(
 
 
 def register_prior(
-    register: Register | None, profile: Profile, policy: Policy, checkpoint: Callable[[], None]
+    register: Register | None,
+    keys: Sequence[SecretKey],
+    profile: Profile,
+    policy: Policy,
+    checkpoint: Callable[[], None],
 ) -> RegisterPrior | None:
-    """Read the register as a prior; None where the policy or the register offers none."""
+    """Read the register as a prior; None where the policy or the register offers none.
+
+    Each key has the payloads that were issued under it, its epoch and the profile. Which they are
+    is fixed before a text is read, so that the evidence under each key keeps its mean of one.
+    """
     if register is None or not policy.register_prior:
         return None
 
-    def blocks(of: Register) -> Iterator[U8]:
-        for _, bits in of.chunks(profile.payload_bits):
+    def blocks(series: PayloadSeries) -> Iterator[U8]:
+        for _, bits in register.chunks(series, profile.payload_bits):
             checkpoint()
             yield bits
 
     with register.held():
-        if not register.count(profile.payload_bits):
+        issued = tuple(
+            Issued.of(blocks(series), profile.payload_bits, policy.register_prior)
+            if register.count(series, profile.payload_bits)
+            else None
+            for series in (PayloadSeries.of(key, profile) for key in keys)
+        )
+        if not any(issued):
             return None
         return RegisterPrior(
-            issued=Issued.of(blocks(register), profile.payload_bits, policy.register_prior),
+            issued=issued,
             version=register.version(),
-            digest=register.digest(),
+            head=register.head(),
             date=register.changed(),
         )

@@ -255,12 +255,14 @@ class KeyUse:
     Attributes:
         created: The day on which the oldest of them was created, UTC; None where that is not known
             of each.
-        issued: Payloads of the profile's length in the register; None without a register.
+        issued: Payloads that were issued under the keys and the profile; None without a register.
+        unassigned: Payloads of the profile's length in the register of which nobody knows the key.
         today: The day of the audit, UTC.
     """
 
     created: dt.date | None
     issued: int | None
+    unassigned: int
     today: dt.date
 
     @property

@@ -6,18 +6,23 @@ read: no view, trigger or foreign table of a stranger is ever queried.
 
 from __future__ import annotations
 
+import logging
 import os
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
 from functools import cache
-from itertools import chain
 from pathlib import Path
 from typing import Final, Self
 
 from pura.base.catalogue import phrase
 from pura.base.errors import PuraError
+
+Step = tuple[str | Callable[[sqlite3.Connection], None], ...]
+"""What brings a file from one version to the next, all in one transaction."""
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,21 +34,24 @@ class Kind:
         whole: What it is, e.g. ``a register of issued payloads``.
         error: What is raised.
         application_id: SQLite's mark of the kind.
-        migrations: One step a version, from version i to i + 1. Steps are never edited, only
-            added.
+        migrations: One step a version, from version i to i + 1: statements, and functions that
+            are called with the connection. Steps are never edited, only added.
         other_hint: The way out when the file is something else.
         damaged_hint: The way out when it is damaged.
         pragmas: What every connection is set to.
+        read_upgraded: A file of an earlier version is brought up to date also where it is only
+            read; a copy in memory, where the file cannot be written. Else it is read as it is.
     """
 
     noun: str
     whole: str
     error: type[PuraError]
     application_id: int
-    migrations: tuple[tuple[str, ...], ...]
+    migrations: tuple[Step, ...]
     other_hint: str
     damaged_hint: str
     pragmas: tuple[str, ...] = ()
+    read_upgraded: bool = False
 
     def fault(self, what: str, way_out: str) -> PuraError:
         """Return the error of a situation.
@@ -68,6 +76,22 @@ class Kind:
         Raises:
             PuraError: The file is missing, locked, damaged, something else or too new.
         """
+        connection = self._opened(path, create=create, read_only=read_only, timeout=timeout)
+        if not (read_only and self.read_upgraded) or self._current(connection):
+            return connection
+        try:
+            if _writable(path):
+                self._opened(path, create=False, read_only=False, timeout=timeout).close()
+            else:
+                with self.guard():
+                    return self._upgraded_copy(connection)
+        finally:
+            connection.close()
+        return self._opened(path, create=False, read_only=True, timeout=timeout)
+
+    def _opened(
+        self, path: Path, *, create: bool, read_only: bool, timeout: float
+    ) -> sqlite3.Connection:
         mode = "ro" if read_only else "rwc" if create else "rw"
         uri = f"{path.absolute().as_uri()}?mode={mode}"
         if read_only and _lies_still(path):
@@ -83,6 +107,21 @@ class Kind:
             raise
         return connection
 
+    def _current(self, connection: sqlite3.Connection) -> bool:
+        return _version(connection) == len(self.migrations)
+
+    def _upgraded_copy(self, stored: sqlite3.Connection) -> sqlite3.Connection:
+        """Return a copy in memory that is up to date; the file cannot be written."""
+        copy = sqlite3.connect(":memory:", isolation_level=None)
+        try:
+            stored.backup(copy)
+            self._settle(copy, create=False, read_only=False)
+            copy.execute("PRAGMA query_only = ON")
+        except BaseException:
+            copy.close()
+            raise
+        return copy
+
     def guard(self) -> AbstractContextManager[None]:
         """Turn the database's errors into ones that people can act on.
 
@@ -91,19 +130,17 @@ class Kind:
         """
         return _guard(self)
 
-    def migrate(
-        self, connection: sqlite3.Connection, steps: Sequence[Sequence[str]] | None = None
-    ) -> None:
+    def migrate(self, connection: sqlite3.Connection, steps: Sequence[Step] | None = None) -> None:
         """Run the steps that are missing, each in a transaction of its own."""
         steps = self.migrations if steps is None else steps
         while _version(connection) < len(steps):
             with transaction(connection):
                 at = _version(connection)  # again: another program may have been quicker
                 if at < len(steps):
-                    for statement in steps[at]:
-                        connection.execute(statement)
+                    _walk(connection, steps[at])
                     connection.execute(f"PRAGMA application_id = {self.application_id}")
                     connection.execute(f"PRAGMA user_version = {at + 1}")
+                    logger.info("%s: version %d made of version %d", self.noun, at + 1, at)
 
     def _settle(self, connection: sqlite3.Connection, *, create: bool, read_only: bool) -> None:
         connection.execute("PRAGMA trusted_schema = OFF")
@@ -161,12 +198,26 @@ def _objects(connection: sqlite3.Connection) -> set[tuple[str, str]]:
     return {(name, " ".join(words.split())) for name, words in rows}
 
 
+def _writable(path: Path) -> bool:
+    """Whether a file and what SQLite lays beside it can be written."""
+    return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
+
+
 @cache
-def _expected(steps: tuple[tuple[str, ...], ...]) -> set[tuple[str, str]]:
+def _expected(steps: tuple[Step, ...]) -> set[tuple[str, str]]:
     with closing(sqlite3.connect(":memory:")) as fresh:
-        for statement in chain.from_iterable(steps):
-            fresh.execute(statement)
+        for step in steps:
+            _walk(fresh, step)
         return _objects(fresh)
+
+
+def _walk(connection: sqlite3.Connection, step: Step) -> None:
+    """Do one step of an update, inside its transaction."""
+    for part in step:
+        if isinstance(part, str):
+            connection.execute(part)
+        else:
+            part(connection)
 
 
 def _version(connection: sqlite3.Connection) -> int:

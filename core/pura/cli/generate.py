@@ -36,7 +36,7 @@ from pura.cli.options import (
 from pura.cli.terminal import err, say, write_text
 
 if TYPE_CHECKING:
-    from pura.scheme import Profile
+    from pura.scheme import Payload, Profile
 
 
 def generate(
@@ -64,8 +64,13 @@ def generate(
         int | None, typer.Option(help="Of the ordinary randomness; left out: fresh.")
     ] = None,
     who: Annotated[
-        str, typer.Option(help="To whom the text goes: the register notes its payload.")
+        str,
+        typer.Option(
+            help="Recipient of the text, for the register. Without a payload a number is drawn"
+            " that was never issued."
+        ),
     ] = "",
+    note: Annotated[str, typer.Option(help="Purpose of the text, for the register.")] = "",
     ids: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Write the token ids to this new file as JSON."),
@@ -87,6 +92,8 @@ def generate(
     With --certificate also its manifest (C2PA), which names the same payload.
     """
     from pura.provenance.writing import DETACHED, check_ready, sign_manifest
+    from pura.register.rows import Recipient
+    from pura.usecases.manifests import name_manifest
     from pura.usecases.marking import mark_text
 
     for path in filter(None, (ids, output, store)):
@@ -100,39 +107,60 @@ def generate(
         check_ready(identity, soft_binding)
     with session(device, dtype) as at:
         shared = load_profile(at, profile)
-        bits = payload_of(shared, payload, field)
-        one = find_key(at, key, key_file)
+        bits = _payload(shared, payload, field, who)
+        marking = find_key(at, key, key_file)
         start = _prompt(prompt, prompt_file)
         _warn_of_few(tokens, shared)
         made = mark_text(
             at,
             prompt=start,
             payload=bits,
-            key=one,
+            key=marking,
             profile=shared,
+            recipient=Recipient(who=who, note=note) if who else None,
             model=model,
             tokens=tokens,
             epoch=epoch or "",
             seed=seed,
-            who=who,
         )
+    carried = made.mark.payload
     if ids is not None:
-        note = {"ids": made.ids.tolist(), "payload": bits.text, "profile": shared.fingerprint}
-        write_or_refuse(ids, (json.dumps(note) + "\n").encode())
+        saved = {"ids": made.ids.tolist(), "payload": carried.text, "profile": shared.fingerprint}
+        write_or_refuse(ids, (json.dumps(saved) + "\n").encode())
     text = made.text
     if identity is not None:
         signing = partial(sign_manifest, soft_binding=soft_binding, form=form, timestamp=timestamp)
-        signed = signing(text, identity, payload=bits.text, profile=shared.fingerprint)
+        signed = signing(text, identity, payload=carried.text, profile=shared.fingerprint)
         text = signed.text
+        if made.entry is not None:
+            name_manifest(
+                at,
+                entry=made.entry.number,
+                payload=carried,
+                profile=shared,
+                manifest=signed.manifest,
+            )
         if store is not None:
             write_or_refuse(store, signed.store)
-        who = identity.certificate.subject
-        err.print(say("manifest.made", manifest=signed.manifest, subject=who))
+        subject = identity.certificate.subject
+        err.print(say("manifest.made", manifest=signed.manifest, subject=subject))
+    if made.entry is not None:
+        number = made.entry.number
+        err.print(say("register.issued", payload=carried.hex, who=who, number=number))
     if output is not None:
         write_or_refuse(output, text.encode())
         err.print(say("generated", count=int(made.ids.size)))
     else:
         write_text(text)
+
+
+def _payload(
+    profile: Profile, text: str | None, fields: list[str] | None, who: str
+) -> Payload | None:
+    """Return the payload that the options name; None where the register is to draw one."""
+    if who and text is None and not fields and not profile.fields:
+        return None
+    return payload_of(profile, text, fields)
 
 
 def _warn_of_few(tokens: int, profile: Profile) -> None:

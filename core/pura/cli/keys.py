@@ -281,7 +281,7 @@ def derive(
 @app.command("delete")
 def delete(name: Name, yes: Yes = False) -> None:
     """Delete a key for good: texts marked with it can no longer be verified here."""
-    from pura.register.issue_log import sentences
+    from pura.register.usage import sentences
     from pura.usecases.keys import delete_key, key_usage
 
     at = environment()

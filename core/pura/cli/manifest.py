@@ -67,9 +67,10 @@ def sign(
         ),
     ],
     store: StoreToWrite = None,
-    register: Annotated[
-        bool, typer.Option("--register", help="Name the manifest in the register, too.")
-    ] = False,
+    entry: Annotated[
+        int | None,
+        typer.Option(metavar="NUMBER", help="Entry of the register to name the manifest in."),
+    ] = None,
     as_json: JsonPrinted = False,
 ) -> None:
     """Sign a manifest (C2PA) that names the same issue as the mark of a text."""
@@ -86,8 +87,8 @@ def sign(
     identity = signer(certificate, key, passphrase_file)
     signing = partial(sign_manifest, soft_binding=soft_binding, form=form, timestamp=timestamp)
     made = signing(words, identity, payload=bits.text, profile=shared.fingerprint)
-    if register:
-        name_manifest(at, payload=bits, manifest=made.manifest)
+    if entry is not None:
+        name_manifest(at, entry=entry, payload=bits, profile=shared, manifest=made.manifest)
     write_or_refuse(output, made.store if form == DETACHED else made.text.encode())
     if store is not None:
         write_or_refuse(store, made.store)

@@ -36,12 +36,13 @@ if TYPE_CHECKING:
     from pura.usecases.environment import Environment
 
 
-def _stored_keys() -> list[str]:
+def stored_keys() -> list[str]:
+    """Return the names of keys that a shell completes."""
     return [entry.name for entry in environment().keys.list()]
 
 
 def stored_profiles() -> list[str]:
-    """Return the names that a shell completes."""
+    """Return the names of profiles that a shell completes."""
     return list(environment().profiles.names())
 
 
@@ -115,7 +116,7 @@ KeyName = Annotated[
         metavar="NAME",
         envvar="PURA_KEY",
         help="Stored key; may be given several times.",
-        autocompletion=_stored_keys,
+        autocompletion=stored_keys,
     ),
 ]
 KeyFile = Annotated[

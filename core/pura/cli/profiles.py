@@ -1,4 +1,4 @@
-"""``pura profile``: what generator and verifier share; ``pura register``: issued payloads."""
+"""``pura profile``: what generator and verifier share."""
 
 from __future__ import annotations
 
@@ -13,23 +13,18 @@ from pura.cli.options import (
     FileToWrite,
     KeyFile,
     KeyName,
-    PayloadFields,
-    ProfileOption,
     Yes,
     environment,
     find_key,
-    load_profile,
-    payload_of,
     session,
 )
-from pura.cli.terminal import RowsInto, confirm, err, out, refuse_unknown, say, write_row
+from pura.cli.terminal import confirm, err, out, refuse_unknown, say
 from pura.cli.tree import App
 
 if TYPE_CHECKING:
     from pura.scheme import Profile
 
 app = App()
-register = App()
 
 Limits = Annotated[
     list[str] | None,
@@ -269,81 +264,3 @@ def remove(
     at.profiles.get(name)
     confirm(say("profile.delete", name=name), yes=yes)
     remove_profile(at, name=name)
-
-
-PayloadGiven = Annotated[str | None, typer.Argument(help="The payload as 0 and 1, or 0x… in hex.")]
-
-
-@register.command("import")
-def import_rows(
-    file: Annotated[
-        Path,
-        typer.Argument(
-            help="CSV (payload or fields, who, when, model, manifest); or a log of issued payloads,"
-            " or a folder of them."
-        ),
-    ],
-    profile: ProfileOption,
-    others: Annotated[
-        bool, typer.Option("--others", help="Leave bad rows out and add the others.")
-    ] = False,
-) -> None:
-    """Add every row of a table or of a server's logs, or none: bad rows are named."""
-    from pura.register.rows import Problems
-    from pura.usecases.profiles import import_register
-
-    at, problems = environment(), Problems(others=others)
-    known = load_profile(at, profile)
-    added, _, version = import_register(at, path=file, profile=known, problems=problems)
-    out.print(say("register.added", rows=added, version=version))
-    if problems.left_out:
-        err.print(say("register.left-out", rows=problems.left_out, listed=problems.rows))
-
-
-@register.command("export")
-def export_rows(file: Annotated[Path, typer.Argument(help="CSV file to write.")]) -> None:
-    """Write the register as a table."""
-    from pura.usecases.profiles import export_register
-
-    out.print(say("register.written", rows=export_register(environment(), path=file)))
-
-
-@register.command("add")
-def add_row(
-    profile: ProfileOption,
-    who: Annotated[str, typer.Option(help="To whom; a pseudonym is enough, and better.")],
-    payload: PayloadGiven = None,
-    field: PayloadFields = None,
-    when: Annotated[str, typer.Option(help="Date of issue.")] = "",
-    model: Annotated[str, typer.Option(help="Model it was issued for.")] = "",
-) -> None:
-    """Add one issued payload."""
-    from pura.register.rows import Issue
-    from pura.usecases.profiles import add_issue
-
-    at = environment()
-    bits = payload_of(load_profile(at, profile), payload, field)
-    entry = add_issue(at, issue=Issue(payload=bits, who=who, when=when, model=model))
-    out.print(say("entry", number=entry.number))
-
-
-@register.command("find")
-def find_row(
-    profile: ProfileOption,
-    payload: PayloadGiven = None,
-    field: PayloadFields = None,
-    _rows: RowsInto = None,
-) -> None:
-    """Look a payload up; exit code 1 when it was never issued."""
-    from pura.usecases.profiles import find_payload
-
-    at = environment()
-    bits = payload_of(load_profile(at, profile), payload, field)
-    entry = find_payload(at, payload=bits)
-    if entry is None:
-        err.print(say("register.none"))
-        raise typer.Exit(1)
-    issue = entry.issue
-    row = {"entry": entry.number, "payload": issue.payload.text, "who": issue.who}
-    row |= {"when": issue.when, "model": issue.model, "manifest": issue.manifest}
-    write_row(row, "issue")

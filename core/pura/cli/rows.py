@@ -157,7 +157,12 @@ ROWS: Final[dict[str, tuple[str, Fields]]] = {
     ),
     "issue": (
         "An entry of the register of issued payloads.",
-        {"entry": int, **_texts("payload who when model manifest")},
+        {
+            "entry": int,
+            **_texts("payload key epoch profile who when model manifest note remark"),
+            "drawn": Literal["random", "counter", "given"],
+            "row": str,
+        },
     ),
     "manifest": (
         "A signed manifest.",

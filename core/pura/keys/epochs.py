@@ -17,6 +17,8 @@ from pura.scheme.profile import MAX_EPOCHS
 
 DEPLOYMENT_SALT: Final = b"PURA-1 deployment key"
 MAX_LABEL: Final = 80
+AS_GIVEN: Final = "none"
+"""In the place of an epoch: the key is taken as it is."""
 
 
 def derive_key(master: SecretKey, label: str) -> SecretKey:
@@ -109,6 +111,18 @@ def first_day(epoch: str) -> dt.date:
     except ValueError:
         pass
     raise KeyFormatError("key.epoch", code="key-epoch")
+
+
+def time_of(epoch: str) -> tuple[dt.datetime, dt.datetime]:
+    """Return when an epoch begins, and when the next one does; UTC.
+
+    Raises:
+        KeyFormatError: It is no day, ISO week or month.
+    """
+    first = first_day(epoch)
+    ends = (first, _next(first, _kind(epoch)))
+    begin, end = (dt.datetime.combine(day, dt.time(), dt.UTC) for day in ends)
+    return begin, end
 
 
 def kind_of(span: str) -> str:

@@ -182,12 +182,13 @@ class Audit:
             return ()
         level, decoded = identified_from(self.policy), self.decoded
         matches = () if self.register is None else self.register.matches
-        entries = {match.payload: match for match in matches}
+        entries = {match.mark: match for match in matches if match.mark is not None}
         if len(self.marks) < 2:  # the text as a whole is what its one mark was decoded from
             payload = name_payload(
                 decoded.bits, decoded.fields, self.candidates, level, layout=self.profile.fields
             )
             own = self.marks[0] if self.marks else None
+            identity = self.identity(self.key.fingerprint, payload.best)
             return (
                 NamedMark(
                     number=1,
@@ -198,8 +199,8 @@ class Audit:
                     passages=self._placed(self.passages),
                     share=None if own is None else own.share,
                     log10_e=None if own is None else own.own_log10_e,
-                    entry=entries.get(payload.bits or ""),
-                    identity=self.identity(self.key.fingerprint, payload.best),
+                    entry=entries.get(identity) if identity and payload.identified else None,
+                    identity=identity,
                 ),
             )
         placed = sorted(self.marks, key=lambda one: [p.first_token for p in one.passages])
@@ -211,6 +212,7 @@ class Audit:
             payload = name_payload(
                 mark.bits, mark.fields, candidates, level, layout=self.profile.fields
             )
+            identity = self.identity(mark.key, payload.best)
             named.append(
                 NamedMark(
                     number=number,
@@ -221,8 +223,8 @@ class Audit:
                     passages=self._placed(mark.passages),
                     share=mark.share,
                     log10_e=mark.own_log10_e,
-                    entry=entries.get(payload.bits or ""),
-                    identity=self.identity(mark.key, payload.best),
+                    entry=entries.get(identity) if identity and payload.identified else None,
+                    identity=identity,
                 )
             )
         return tuple(named)

@@ -21,7 +21,8 @@ from typing import Final
 
 from pura.base import numerals
 from pura.base.decoder import later
-from pura.scheme import Field, FieldValue, MarkIdentity, Profile
+from pura.base.errors import PayloadError
+from pura.scheme import Field, FieldValue, MarkIdentity, Payload, Profile
 from pura.words.sentences import Sentence, Value, findings
 
 IDENTIFIED: Final = 0.99
@@ -184,23 +185,52 @@ def token_share(ranges: Iterable[tuple[int, int]], tokens: int) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class RegisterMatch:
-    """One entry of the register.
+    """One entry of the register, and the mark that it was issued for.
 
     Attributes:
         entry: Its number.
+        key: Fingerprint of the key that it was issued under; of an epoch's key, that of the key it
+            was derived from. Empty in records of versions before 0.5, whose registers knew
+            payloads only.
+        epoch: The day, ISO week or month of the key; empty where the key marks by itself.
+        profile: Fingerprint of the profile; empty likewise.
         payload: Its bits.
         who: To whom it was issued.
         when: Date of issue, as imported.
         model: Model it was issued for.
+        note: For what it was issued.
+        drawn: How its number was chosen (:class:`pura.register.rows.Drawn`).
+        row: SHA-256 of its row in the register and all rows before it, 64 hex digits.
+        contradicts: Where the row contradicts the payload's fields or the key's epoch, by name
+            (:class:`pura.register.contradictions.Contradiction`).
         posterior: Its weight among all entries and "not in the register".
     """
 
     entry: int
+    key: str = later("")
+    epoch: str = later("")
+    profile: str = later("")
     payload: str
     who: str
     when: str
     model: str
+    note: str = later("")
+    drawn: str = later("")
+    row: str = later("")
+    contradicts: tuple[str, ...] = later(())
     posterior: float
+
+    @property
+    def mark(self) -> MarkIdentity | None:
+        """The mark that it was issued for; None where the record does not know its key."""
+        with suppress(ValueError, PayloadError):
+            return MarkIdentity(
+                key=self.key,
+                epoch=self.epoch,
+                profile=self.profile,
+                payload=Payload(text=self.payload),
+            )
+        return None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -316,23 +346,32 @@ class RegisterFacts:
     """What the register of issued payloads says.
 
     Attributes:
-        version: Which state of the register (a digest of its content and its size).
+        version: Which state of the register, in short: the head's first digits and how many rows.
+        head: The state itself: the hash of the newest row, 64 hex digits; empty in records of
+            versions before 0.5.
         date: When it was last changed, ISO 8601.
-        entries: Its size ``N``.
+        entries: How many payloads were issued under the keys, epochs and profile of the marks,
+            ``N``; in records of versions before 0.5 all of the register.
         matches: The entries that carry posterior weight, strongest first; of several marks the
             entry of each identified payload. Empty where the payload is in question.
         none_weight: Posterior of "not in the register".
         prior_none: Prior of "not in the register", from the policy.
-        chance: Probability that a random payload agrees with some entry, ``N / 2**L_m``.
+        chance: Probability that a misread payload agrees with some entry, ``N / 2**L_m``; None
+            where the numbers of these entries were not all drawn at random.
+        unassigned: Entries of unknown key with payloads of this length; they name nobody.
+        revoked: Entries that were issued for the marks and revoked.
     """
 
     version: str
+    head: str = later("")
     date: str
     entries: int
     matches: tuple[RegisterMatch, ...]
     none_weight: float
     prior_none: float
-    chance: float
+    chance: float | None
+    unassigned: int = later(0)
+    revoked: tuple[int, ...] = later(())
 
 
 _SIGN: Final = re.compile(r"\S")

@@ -1,4 +1,8 @@
-"""The log of a server that issues payloads, and what of it says how keys were used."""
+"""The log of a server that issues payloads: rows that the register takes in later.
+
+A process that must not wait for a database appends lines to a file of its own. Each line holds what
+a row of the register holds, with the key, epoch and profile that the payload was issued under.
+"""
 
 from __future__ import annotations
 
@@ -8,112 +12,32 @@ import os
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
-from pura.base.catalogue import Value, catalogue, phrase, quoted
+from pura.base.catalogue import phrase
 from pura.base.database import Handle
-from pura.base.errors import PayloadError, PuraError, RegisterError, os_error_as
+from pura.base.errors import PayloadError, RegisterError, os_error_as
 from pura.base.files import make_private, open_regular
+from pura.base.json_text import former
 from pura.base.progress import Checkpoint, never_cancelled, not_counted
-from pura.keys.entries import KeyEntry
-from pura.register.rows import Issue, Problems, digest_of, row_of
+from pura.register.contradictions import refuse_contradictions
+from pura.register.repeats import without_repeats
+from pura.register.rows import Drawn, Issue, Problems
 from pura.register.store import Register
-from pura.scheme import Payload, Profile
-
-
-@dataclass(frozen=True, kw_only=True)
-class Usage:
-    """What is known to need a key.
-
-    Attributes:
-        entry: The key.
-        profiles: Names of stored profiles that belong to it.
-        derived: Keys that were derived from it; they stay, but cannot be derived again.
-        entries: Issued payloads in the register that are as long as those profiles' payloads; the
-            register does not say under which profile each was issued.
-    """
-
-    entry: KeyEntry
-    profiles: tuple[str, ...] = ()
-    derived: tuple[KeyEntry, ...] = ()
-    entries: int = 0
-
-
-def find_usage(
-    entry: KeyEntry, entries: tuple[KeyEntry, ...], profiles: Path, register: Path
-) -> Usage:
-    """Look up what refers to a key.
-
-    Args:
-        entry: The key.
-        entries: All known keys.
-        profiles: Folder of the stored profiles.
-        register: The register's file; need not exist.
-    """
-    bound = {}
-    for path in sorted(profiles.glob("*.json")) if profiles.is_dir() else ():
-        try:
-            profile = Profile.load(path)
-        except PuraError:
-            continue  # a damaged profile is told about where profiles are listed
-        if profile.key == entry.fingerprint:
-            bound[profile.name or path.stem] = profile.payload_bits
-    derived = tuple(e for e in entries if e.master == entry.fingerprint and e is not entry)
-    return Usage(
-        entry=entry,
-        profiles=tuple(bound),
-        derived=derived,
-        entries=_issued(register, frozenset(bound.values())),
-    )
-
-
-def sentences(usage: Usage, language: str = "en") -> tuple[str, ...]:
-    """Say what can no longer be done without the key, a sentence each."""
-    entry = usage.entry
-    derived = tuple(e.name for e in usage.derived)
-    rows: tuple[tuple[bool, str, dict[str, Value]], ...] = (
-        (True, "texts", {"name": entry.name, "fingerprint": entry.fingerprint}),
-        (
-            bool(entry.deployment),
-            "deployment",
-            {"deployment": entry.deployment or "", "master": entry.master or ""},
-        ),
-        (bool(usage.profiles), "profiles", _names(usage.profiles)),
-        (bool(usage.entries), "payloads", {"count": usage.entries}),
-        (bool(derived), "derived", _names(derived)),
-        (True, "audits", {}),
-        (not entry.deployment, "for-good", {}),
-    )
-    texts = catalogue("command")
-    return tuple(
-        texts.fill(f"usage.{key}", language, values) for holds, key, values in rows if holds
-    )
-
-
-def _issued(register: Path, lengths: frozenset[int]) -> int:
-    if not lengths or not register.exists():
-        return 0
-    try:
-        with Register(register, read_only=True) as opened:
-            return sum(opened.count(bits) for bits in lengths)
-    except PuraError:
-        return 0  # damaged; that is told about where the register is used
-
-
-def _names(names: tuple[str, ...], most: int = 6) -> dict[str, Value]:
-    left = len(names) - most
-    more = phrase("usage.more", count=left) if left > 0 else ""
-    return {"names": quoted(names[:most]), "more": more}
-
+from pura.register.under import IssuedUnder
+from pura.scheme import Payload, PayloadSeries, Profile
 
 SUFFIX: Final = ".issued.jsonl"
-_HEAD: Final = b'{"schema": "pura-issued/1"}\n'
+_HEAD: Final = b'{"schema": "pura-issued/2"}\n'
+_FORMER_HEAD: Final = b'{"schema": "pura-issued/1"}\n'
+"""Of versions before 0.5, whose rows do not say under which key and profile they were issued."""
 _MAX_LINE: Final = 1 << 14
-_COLUMNS: Final = ("payload", "who", "when", "model", "manifest")
+_FORMER_COLUMNS: Final = frozenset({"payload", "who", "when", "model"})
+_COLUMNS: Final = _FORMER_COLUMNS | {"drawn", "key", "epoch", "profile"}
+_OPTIONAL: Final = frozenset({"manifest", "note"})
 
 
 class IssueLog(Handle):
@@ -216,7 +140,7 @@ def is_log(path: Path) -> bool:
         return True
     try:
         with open_regular(path) as file:
-            return file.read(len(_HEAD)) == _HEAD
+            return file.read(len(_HEAD)) in (_HEAD, _FORMER_HEAD)
     except OSError:
         return False
 
@@ -224,21 +148,24 @@ def is_log(path: Path) -> bool:
 def import_log(
     register: Register,
     path: Path,
-    profile: Profile,
+    under: IssuedUnder | None = None,
     *,
+    profiles: Mapping[str, Profile] | None = None,
     problems: Problems | None = None,
     checkpoint: Checkpoint = never_cancelled,
     progress: Callable[[int, int], None] = not_counted,
 ) -> int:
     """Add to the register what logs hold and it does not, or nothing.
 
-    A row that is in the register already, or twice in the logs, is passed over; a payload that was
-    issued to two is refused. Where a process ended in the middle of a line, the line is cut.
+    A row that is in the register already (or was, and was revoked), or twice in the logs, is passed
+    over; a mark that was issued to two is refused. Where a process ended in the middle of a line,
+    the line is cut.
 
     Args:
         register: An open register.
         path: A log, or a folder of them.
-        profile: Says how many bits a payload has.
+        under: The key and profile of rows that do not say them, as in logs of versions before 0.5.
+        profiles: Profiles by their fingerprints: the fields of the payloads that rows are of.
         problems: Collects what is wrong; says whether the other rows are added all the same.
         checkpoint: Called every thousand rows; may raise :class:`~pura.base.errors.Cancelled`.
         progress: Told then how many bytes are read, of how many.
@@ -248,10 +175,14 @@ def import_log(
 
     Raises:
         RegisterError: A file cannot be read or is damaged; rows do not fit, or contradict the
-            register or each other. Rows are counted through all files, in the order of names.
+            register, each other or themselves. Rows are counted through all files, in the order of
+            names.
     """
     problems = problems or Problems()
     files = sorted(path.glob(f"*{SUFFIX}")) if path.is_dir() else [path]
+    known = dict(profiles or {})
+    if under is not None:
+        known[under.profile.fingerprint] = under.profile
     with os_error_as(RegisterError, "file.read", name=path.name):
         total = sum(file.stat().st_size for file in files)
 
@@ -259,46 +190,84 @@ def import_log(
             checkpoint()
             progress(done, total)
 
-        rows = _fresh(_read(files, profile, problems, told), register)
+        logs = _Logs(under=under, profiles=known, problems=problems)
+        rows = without_repeats(logs.read(files, told), register)
         return register.add_many(rows, problems)
 
 
-def _fresh(rows: Iterator[tuple[int, Issue]], register: Register) -> Iterator[tuple[int, Issue]]:
-    seen: set[int] = set()
-    for number, issue in rows:
-        name = digest_of(row_of(issue))
-        known = register.find(issue.payload)
-        if name not in seen and (known is None or _other(known.issue, issue)):
-            yield number, issue
-        seen.add(name)
+class _Logs:
+    """Reads the rows of logs.
 
+    Args:
+        under: The key and profile of rows that do not say them.
+        profiles: Profiles by their fingerprints.
+        problems: Collects what is wrong.
+    """
 
-def _other(known: Issue, issue: Issue) -> bool:
-    """Whether a payload went to another; its manifest may have been named later."""
-    return replace(known, manifest=issue.manifest) != issue
+    def __init__(
+        self, *, under: IssuedUnder | None, profiles: Mapping[str, Profile], problems: Problems
+    ) -> None:
+        self._under, self._profiles, self._problems = under, profiles, problems
 
+    def read(self, files: list[Path], told: Callable[[int], None]) -> Iterator[tuple[int, Issue]]:
+        """Yield the good rows of all files; note the bad ones."""
+        number, before = 0, 0
+        for path in files:
+            with open_regular(path) as file:
+                head = file.readline(len(_HEAD))
+                if head not in (_HEAD, _FORMER_HEAD):
+                    if file.read(1):
+                        raise RegisterError("register.no-log", name=path.name)
+                    continue  # its process ended before the first line was whole
+                if head == _FORMER_HEAD and self._under is None:
+                    raise RegisterError("register.key-needed", code="register-key")
+                for line in _whole_lines(file, path.name):
+                    number += 1
+                    if number % 1000 == 0:
+                        told(before + file.tell())
+                    try:
+                        yield number, self._issue(line, former_log=head == _FORMER_HEAD)
+                    except (PayloadError, RegisterError) as error:
+                        self._problems.add(number, error.phrase)
+                    except (TypeError, ValueError, KeyError):
+                        self._problems.add(number, phrase("register.log-line"))
+                before += file.tell()
 
-def _read(
-    files: list[Path], profile: Profile, problems: Problems, told: Callable[[int], None]
-) -> Iterator[tuple[int, Issue]]:
-    number, before = 0, 0
-    for path in files:
-        with open_regular(path) as file:
-            if file.readline(len(_HEAD)) != _HEAD:
-                if file.read(1):
-                    raise RegisterError("register.no-log", name=path.name)
-                continue  # its process ended before the first line was whole
-            for line in _whole_lines(file, path.name):
-                number += 1
-                if number % 1000 == 0:
-                    told(before + file.tell())
-                try:
-                    yield number, _issue(line, profile)
-                except (PayloadError, RegisterError) as error:
-                    problems.add(number, error.phrase)
-                except (TypeError, ValueError, KeyError):
-                    problems.add(number, phrase("register.log-line"))
-            before += file.tell()
+    def _issue(self, line: bytes, *, former_log: bool) -> Issue:
+        row: Any = json.loads(line)
+        columns = _FORMER_COLUMNS if former_log else _COLUMNS
+        if not columns <= set(row) <= columns | _OPTIONAL:
+            raise ValueError("not a row of this program")
+        if not all(isinstance(value, str) for value in row.values()):
+            raise ValueError("not a row of this program")
+        issue = Issue(
+            payload=Payload(text=row["payload"]),
+            series=self._series(row, former_log=former_log),
+            who=row["who"],
+            when=row["when"],
+            model=row["model"],
+            manifest=row.get("manifest", ""),
+            note=row.get("note", ""),
+            drawn=Drawn(row.get("drawn", Drawn.GIVEN)),
+        )
+        profile = self._profile(issue)
+        if profile is not None and len(issue.payload) != profile.payload_bits:
+            count, bits = len(issue.payload), profile.payload_bits
+            raise PayloadError("payload.bits", count=count, payload_bits=bits)
+        refuse_contradictions(issue, profile)
+        return issue
+
+    def _series(self, row: dict[str, str], *, former_log: bool) -> PayloadSeries | None:
+        if former_log:
+            return None if self._under is None else self._under.series(row["when"])
+        if not row["key"]:  # a server that does not know its key leaves it to the import
+            return None if self._under is None else self._under.series(row["when"])
+        return PayloadSeries(key=row["key"], epoch=row["epoch"], profile=row["profile"])
+
+    def _profile(self, issue: Issue) -> Profile | None:
+        if issue.series is not None:
+            return self._profiles.get(issue.series.profile)
+        return None if self._under is None else self._under.profile
 
 
 def _whole_lines(file: BinaryIO, name: str) -> Iterator[bytes]:
@@ -313,20 +282,16 @@ def _whole_lines(file: BinaryIO, name: str) -> Iterator[bytes]:
 
 
 def _line(issue: Issue) -> bytes:
-    values = (issue.payload.text, issue.who, issue.when, issue.model, issue.manifest)
-    row = dict(zip(_COLUMNS, values, strict=True))
-    if not issue.manifest:
-        del row["manifest"]
-    return json.dumps(row, ensure_ascii=False).encode() + b"\n"
-
-
-def _issue(line: bytes, profile: Profile) -> Issue:
-    row: Any = {"manifest": "", **json.loads(line)}
-    values = [row[name] for name in _COLUMNS]
-    if len(row) != len(values) or not all(isinstance(value, str) for value in values):
-        raise ValueError("not a row of this program")
-    payload = Payload(text=values[0])
-    if len(payload) != profile.payload_bits:
-        raise PayloadError("payload.bits", count=len(payload), payload_bits=profile.payload_bits)
-    who, when, model, manifest = values[1:]
-    return Issue(payload=payload, who=who, when=when, model=model, manifest=manifest)
+    series = issue.series
+    row = {
+        "payload": issue.payload.text,
+        "who": issue.who,
+        "when": issue.when,
+        "model": issue.model,
+        "drawn": str(issue.drawn),
+        "key": "" if series is None else series.key,
+        "epoch": "" if series is None else series.epoch,
+        "profile": "" if series is None else series.profile,
+    }
+    row |= {name: text for name in sorted(_OPTIONAL) if (text := getattr(issue, name))}
+    return former(row, escaped=False) + b"\n"

@@ -1,43 +1,47 @@
-"""The rows of the register: what was issued, how a row is stored, what is wrong with one."""
+"""The values of the register: what is issued to whom, what stands in it, what is wrong with it."""
 
 from __future__ import annotations
 
-import hashlib
-import sqlite3
-from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import StrEnum
 from typing import Any, Final
-
-import numpy as np
 
 from pura.base.catalogue import Phrase, phrase
 from pura.base.errors import RegisterError
-from pura.scheme import Payload
+from pura.scheme import MarkIdentity, Payload, PayloadSeries
 
 MAX_TEXT: Final = 200
-DIGEST_BYTES: Final = 16
+"""Characters of one text of a row: a name, a date, a note."""
+
+
+class Drawn(StrEnum):
+    """How the number was chosen that a payload is."""
+
+    RANDOM = "random"  # drawn by the register, uniformly among all that were never issued
+    COUNTER = "counter"  # the next one of a counter
+    GIVEN = "given"  # chosen by whoever issued it: a customer's number, a date, anything
 
 
 @dataclass(frozen=True, kw_only=True)
-class Issue:
-    """One payload and to whom it was issued.
+class Recipient:
+    """To whom a payload is issued, and for what.
 
     Attributes:
-        payload: The payload.
         who: To whom; a pseudonym is enough, and better.
         when: Date of issue, as the organisation writes it; may be empty.
         model: Model it was issued for; may be empty.
         manifest: Identifier of the manifest that names it; may be empty.
+        note: For what: a request, a reference, a purpose; may be empty.
     """
 
-    payload: Payload
     who: str
     when: str = ""
     model: str = ""
     manifest: str = ""
+    note: str = ""
 
     def __post_init__(self) -> None:
-        for name in ("who", "when", "model", "manifest"):
+        for name in ("who", "when", "model", "manifest", "note"):
             value = getattr(self, name)
             if len(value) > MAX_TEXT or not value.isprintable():
                 raise RegisterError("register.long", name=name, most=MAX_TEXT)
@@ -46,16 +50,81 @@ class Issue:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Issue(Recipient):
+    """One payload and to whom it was issued.
+
+    Attributes:
+        payload: The payload.
+        series: The key, epoch and profile that it was issued under; None where nobody knows them
+            (rows of registers before 0.5). Such a payload names nobody.
+        drawn: How its number was chosen.
+    """
+
+    payload: Payload
+    series: PayloadSeries | None
+    drawn: Drawn = Drawn.GIVEN
+
+    @classmethod
+    def of(cls, mark: MarkIdentity, recipient: Recipient, drawn: Drawn = Drawn.GIVEN) -> Issue:
+        """Return the issue of a mark to a recipient."""
+        return cls(**vars(recipient), payload=mark.payload, series=mark.series, drawn=drawn)
+
+    @property
+    def mark(self) -> MarkIdentity | None:
+        """The mark that was issued; None where its key and profile are not known."""
+        return None if self.series is None else self.series.mark(self.payload)
+
+    @property
+    def recipient(self) -> Recipient:
+        """To whom it was issued, and for what."""
+        return Recipient(
+            who=self.who,
+            when=self.when,
+            model=self.model,
+            manifest=self.manifest,
+            note=self.note,
+        )
+
+    def same_as(self, other: Issue) -> bool:
+        """Whether two rows issue the same; a manifest may have been named later."""
+        return replace(self, manifest=other.manifest) == other
+
+
+@dataclass(frozen=True, kw_only=True)
+class Revocation:
+    """Why an entry no longer stands.
+
+    Attributes:
+        sequence: Number of the row of the chain that revokes it.
+        reason: In the words of whoever revoked it; may be empty.
+        written: When, UTC, ISO 8601.
+    """
+
+    sequence: int
+    reason: str
+    written: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class RegisterEntry:
-    """One row of the register.
+    """One entry of the register: a row that issues a payload, with what later rows say of it.
 
     Attributes:
         number: Its number; never given twice.
-        issue: The payload and to whom it was issued.
+        issue: The payload and to whom it was issued. Key and profile are those that were assigned
+            later, where the row itself did not know them.
+        sequence: Number of its row in the chain.
+        hash: SHA-256 of that row and all before it, 64 hex digits.
+        remark: The newest remark on it; empty without one.
+        revocation: Why it no longer stands; None where it does.
     """
 
     number: int
     issue: Issue
+    sequence: int
+    hash: str
+    remark: str = ""
+    revocation: Revocation | None = None
 
 
 class Problems:
@@ -104,45 +173,3 @@ class Problems:
             rows += (phrase("register.more", count=left),)
         more: dict[str, Any] = {"every": self.rows}  # beyond what the words say
         raise RegisterError("register.rows", total=self.total, rows=rows, good=good, **more)
-
-
-def blob_of(payload: Payload) -> bytes:
-    """Return a payload as it is stored: packed, padded with zeros at the end."""
-    return np.packbits(payload.bits).tobytes()
-
-
-def row_of(issue: Issue) -> tuple[int, bytes, str, str, str, str]:
-    """Return the columns ``bits, payload, who, issued, model, manifest``."""
-    bits, blob = len(issue.payload), blob_of(issue.payload)
-    return (bits, blob, issue.who, issue.when, issue.model, issue.manifest)
-
-
-def digest_of(row: Iterable[object]) -> int:
-    """Return a number for a row; the sum over all rows says which state a register is in.
-
-    A row without a manifest has the number that it had before there were any.
-    """
-    *row, manifest = row
-    if manifest:
-        row.append(manifest)
-    parts = [part if isinstance(part, bytes) else str(part).encode() for part in row]
-    framed = b"".join(len(part).to_bytes(4, "little") + part for part in parts)
-    return int.from_bytes(hashlib.blake2b(framed, digest_size=DIGEST_BYTES).digest(), "little")
-
-
-def entry_of(row: tuple[Any, ...]) -> RegisterEntry:
-    """Read a stored row ``number, bits, payload, who, issued, model, manifest``.
-
-    Raises:
-        sqlite3.DatabaseError: The row is not one that this program wrote.
-    """
-    number, bits, blob, who, issued, model, manifest = row
-    try:
-        if not 0 < bits <= 8 * len(blob) < bits + 8:
-            raise sqlite3.DatabaseError("a row holds a payload of a wrong width")
-        ones = np.unpackbits(np.frombuffer(blob, dtype=np.uint8), count=bits)
-        payload = Payload.from_bits(ones)
-        issue = Issue(payload=payload, who=who, when=issued, model=model, manifest=manifest)
-    except (TypeError, ValueError, AttributeError, RegisterError):
-        raise sqlite3.DatabaseError("a row is not one of this program") from None
-    return RegisterEntry(number=number, issue=issue)

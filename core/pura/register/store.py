@@ -1,85 +1,77 @@
-"""The register of issued payloads: opened, asked, added to; as a table, out and in again."""
+"""The register of issued payloads: opened, asked, added to.
+
+Whatever looks for a recipient gives a whole mark (:class:`~pura.scheme.MarkIdentity`): key, epoch,
+profile and payload. No method takes bits, and none takes the number that a payload is.
+"""
 
 from __future__ import annotations
 
-import csv
 import datetime as dt
-import io
+import logging
 import math
-import os
 import sqlite3
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final, TextIO
+from typing import Any, Final
 
 import numpy as np
 
-from pura.base.catalogue import phrase
-from pura.base.database import Handle, Kind, transaction
-from pura.base.errors import PayloadError, ProfileError, RegisterError, os_error_as
-from pura.base.files import make_private, open_regular
-from pura.base.progress import Checkpoint, never_cancelled, not_counted
-from pura.keys.epochs import today
+from pura.base.catalogue import Phrase, phrase
+from pura.base.database import Handle, transaction
+from pura.base.errors import RegisterError, os_error_as
+from pura.base.files import make_private
+from pura.base.progress import Checkpoint, never_cancelled
 from pura.record.naming import RegisterFacts, RegisterMatch
-from pura.register.rows import (
-    DIGEST_BYTES,
-    Issue,
-    Problems,
-    RegisterEntry,
-    blob_of,
-    digest_of,
-    entry_of,
-    row_of,
+from pura.register import search
+from pura.register.chain import START, Act, new_salt, payload_blob, payload_text, row_hash
+from pura.register.contradictions import contradictions, refuse_contradictions
+from pura.register.drawing import draw_number
+from pura.register.rows import Drawn, Issue, Problems, Recipient, RegisterEntry, Revocation
+from pura.register.schema import (
+    APPEND,
+    CHUNK,
+    ENTER,
+    NOBODY,
+    REGISTER,
+    numbers_text,
+    series_number,
 )
-from pura.scheme import F64, I64, U8, Payload, Profile, pack, parse_payload
-from pura.scheme.fields import Field
+from pura.register.under import IssuedUnder
+from pura.scheme import F64, I64, U8, MarkIdentity, Payload, PayloadSeries, Profile
 
-# One step a version: from version i to i + 1. Steps are never edited, only added.
-MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
-    (
-        "CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
-        """CREATE TABLE entries (
-            number INTEGER PRIMARY KEY AUTOINCREMENT,
-            bits INTEGER NOT NULL,
-            payload BLOB NOT NULL,
-            who TEXT NOT NULL,
-            issued TEXT NOT NULL,
-            model TEXT NOT NULL
-        )""",
-        "CREATE UNIQUE INDEX by_payload ON entries (payload, bits)",
-        "INSERT INTO meta VALUES ('digest', '0')",
-        "INSERT INTO meta VALUES ('changed', '')",
-    ),
-    ("ALTER TABLE entries ADD COLUMN manifest TEXT NOT NULL DEFAULT ''",),
-)
-REGISTER: Final = Kind(
-    noun="database.register",
-    whole="database.register-whole",
-    error=RegisterError,
-    application_id=0x50555241,  # "PURA"
-    migrations=MIGRATIONS,
-    other_hint="database.register-other",
-    damaged_hint="database.register-damaged",
-)
-connect = REGISTER.connect
+logger = logging.getLogger(__name__)
 guard = REGISTER.guard
-migrate = REGISTER.migrate
 
-
-CHUNK: Final = 65_536
-_COLUMNS: Final = "bits, payload, who, issued, model, manifest"
-_WORTH_NAMING: Final = 1e-6  # entries with less weight are not listed
-
-
-_CONTESTED: Final = (
-    "(payload, bits) IN (SELECT payload, bits FROM incoming GROUP BY 1, 2 HAVING count(*) > 1)"
-    " OR (payload, bits) IN (SELECT payload, bits FROM entries)"
+_WORTH_NAMING: Final = 1e-6
+"""Entries with less weight are not listed."""
+_ENTRY: Final = (
+    "SELECT entries.number, series.key, series.epoch, series.profile, series.bits,"
+    " entries.payload, chain.who, chain.issued, chain.model, entries.manifest, chain.note,"
+    " chain.drawn, entries.row, chain.hash, entries.remark, entries.revoked, revocation.note,"
+    " revocation.written"
+    " FROM entries JOIN series ON series.number = entries.series"
+    " JOIN chain ON chain.sequence = entries.row"
+    " LEFT JOIN chain AS revocation ON revocation.sequence = entries.revoked"
 )
-"""Rows of a payload that has an entry, or several rows: nobody knows whose it is."""
+"""Entries as :func:`entry_of` reads them."""
+MANIFEST_COLUMN: Final = 9
+NOTE_COLUMN: Final = 10
+"""Where manifest and note stand in a row of :meth:`Register.select`."""
+_OF_MARK: Final = (
+    "(series.key, series.epoch, series.profile, series.bits) = (?, ?, ?, ?) AND entries.payload = ?"
+)
+_INCOMING: Final = (
+    "row INTEGER, series INTEGER, payload BLOB, who TEXT, issued TEXT, model TEXT, manifest TEXT,"
+    " note TEXT, drawn TEXT"
+)
+_CONTESTED: Final = (
+    "(series, payload) IN (SELECT series, payload FROM incoming GROUP BY 1, 2 HAVING count(*) > 1)"
+    " OR (series, payload) IN (SELECT series, payload FROM entries WHERE revoked = 0)"
+)
+"""Rows of a mark that has an entry, or several rows: nobody knows whose it is."""
 
 
 class Register(Handle):
@@ -88,7 +80,7 @@ class Register(Handle):
     Args:
         path: The file.
         create: Make it when it is not there.
-        read_only: Never write, not even to bring the file up to date.
+        read_only: Never write, except to bring a file of an earlier version up to date.
         timeout: Seconds to wait for another program to let go of it.
         clock: Where the time comes from.
 
@@ -109,39 +101,79 @@ class Register(Handle):
             with os_error_as(RegisterError, "file.write", name=path.parent.name):
                 make_private(path.parent)
         self._clock = clock
-        self._db = connect(path, create=create, read_only=read_only, timeout=timeout)
-        with guard():
-            (version,) = self._db.execute("PRAGMA user_version").fetchone()
-        # One of the first version, which is only read, has no manifests.
-        self._columns = _COLUMNS if version > 1 else _COLUMNS.replace("manifest", "''")
+        self._db = REGISTER.connect(path, create=create, read_only=read_only, timeout=timeout)
+
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """The open file, for what checks it (:mod:`pura.register.verification`)."""
+        return self._db
 
     def __len__(self) -> int:
-        with guard():
-            return int(self._db.execute("SELECT count(*) FROM entries").fetchone()[0])
+        """Return how many entries stand: issued, and not revoked."""
+        return self._number("SELECT coalesce(sum(live), 0) FROM series")
 
     def manifests(self) -> int:
         """Return how many entries name a manifest."""
-        with guard():
-            found = self._db.execute("SELECT count(*) FROM entries WHERE manifest != ''")
-            return int(found.fetchone()[0])
+        return self._number("SELECT count(*) FROM entries WHERE manifest != '' AND revoked = 0")
 
-    def count(self, payload_bits: int) -> int:
-        """Return how many payloads of this length were issued."""
+    def count(self, series: PayloadSeries, payload_bits: int) -> int:
+        """Return how many payloads of a series were issued and not revoked.
+
+        Args:
+            series: The key, epoch and profile.
+            payload_bits: ``L_m`` of the profile.
+        """
+        live, _ = self._counted(series, payload_bits)
+        return live
+
+    def count_of_key(self, key: str, epoch: str | None = None) -> int:
+        """Return how many payloads were issued under a key, whatever the profile.
+
+        Args:
+            key: Fingerprint of the key; of an epoch's key, that of the key it was derived from.
+            epoch: Count those of one epoch; None counts those of all.
+        """
+        return self._number(
+            "SELECT coalesce(sum(live), 0) FROM series"
+            " WHERE key = ?1 AND epoch = coalesce(?2, epoch)",
+            (key, epoch),
+        )
+
+    def unassigned(self, payload_bits: int | None = None) -> int:
+        """Return how many entries are of unknown key, and so name nobody.
+
+        Args:
+            payload_bits: Count payloads of this length only.
+        """
+        return self._number(
+            "SELECT coalesce(sum(live), 0) FROM series WHERE key = '' AND coalesce(bits = ?, 1)",
+            (payload_bits,),
+        )
+
+    def all_series(self) -> tuple[PayloadSeries, ...]:
+        """Return every key, epoch and profile that payloads were issued under."""
         with guard():
-            row = self._db.execute("SELECT count(*) FROM entries WHERE bits = ?", (payload_bits,))
-            return int(row.fetchone()[0])
+            rows = self._db.execute(
+                "SELECT key, epoch, profile FROM series WHERE key != '' AND live ORDER BY number"
+            ).fetchall()
+        return tuple(PayloadSeries(key=k, epoch=e, profile=p) for k, e, p in rows)
+
+    def head(self) -> str:
+        """Return the state of the register: the hash of its newest row, 64 hex digits."""
+        return self._newest()[1].hex()
 
     def version(self) -> str:
-        """Return which state this is: a digest over all rows, and how many there are."""
-        return f"{self.digest()[:16]}-{len(self)}"
-
-    def digest(self) -> str:
-        """Return the whole digest over all rows, hex."""
-        return f"{self._digest():0{2 * DIGEST_BYTES}x}"
+        """Return the state in short, for people: the head's first digits, and how many rows."""
+        sequence, head = self._newest()
+        return f"{head.hex()[:16]}-{sequence}"
 
     def changed(self) -> str:
         """Return when it was last changed, UTC, ISO 8601; empty when it never was."""
-        return self._meta("changed")
+        with guard():
+            row = self._db.execute(
+                "SELECT written FROM chain ORDER BY sequence DESC LIMIT 1"
+            ).fetchone()
+        return "" if row is None else str(row[0])
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -149,17 +181,89 @@ class Register(Handle):
         with guard(), transaction(self._db, "DEFERRED"):
             yield
 
-    def add(self, issue: Issue) -> RegisterEntry:
-        """Add one issued payload.
+    # Issuing
+
+    def draw(self, series: PayloadSeries, payload_bits: int, recipient: Recipient) -> RegisterEntry:
+        """Issue a payload that was never issued, drawn at random; see :meth:`draw_many`."""
+        (entry,) = self.draw_many(series, payload_bits, [recipient])
+        return entry
+
+    def draw_many(
+        self, series: PayloadSeries, payload_bits: int, recipients: Sequence[Recipient]
+    ) -> list[RegisterEntry]:
+        """Issue a payload to each recipient, drawn at random among those never issued.
+
+        One transaction: its rows are on the disk when this returns, and if the process is killed
+        before, none of the numbers counts as issued. Processes draw from one register at the same
+        time. Several at once share the disk's flush, which is what a drawing costs most.
+
+        Args:
+            series: The key, epoch and profile that texts are marked under.
+            payload_bits: ``L_m`` of the profile, whose payload has no fields.
+            recipients: To whom, and for what; without ``when`` it is today, UTC.
+
+        Returns:
+            The entries, in the order of the recipients.
 
         Raises:
-            RegisterError: The payload was issued before.
+            RegisterError: Every number was issued, a time contradicts the key's epoch, or the
+                register cannot be written.
         """
-        if self.find(issue.payload) is not None:
-            raise RegisterError("register.twice")
-        self.add_many([(1, issue)])
-        entry = self.find(issue.payload)
-        assert entry is not None  # for the type checker: it was just added
+        today = self._clock().astimezone(dt.UTC).date().isoformat()
+        recipients = [one if one.when else replace(one, when=today) for one in recipients]
+        drawn: list[RegisterEntry] = []
+        with guard(), transaction(self._db):
+            number = series_number(
+                self._db, (series.key, series.epoch, series.profile, payload_bits)
+            )
+            rows = self._appender()
+            for recipient in recipients:
+                payload = self._draw_payload(number, payload_bits)
+                issue = Issue.of(series.mark(payload), recipient, Drawn.RANDOM)
+                refuse_contradictions(issue)
+                drawn.append(rows.issue(number, issue))
+            self._count_live(number, len(drawn), len(drawn))
+        logger.info("register: %d payloads drawn", len(drawn))
+        return drawn
+
+    def _draw_payload(self, series: int, bits: int) -> Payload:
+        # Entries of unknown key may turn out to be of this series: their numbers stay theirs.
+        unknown = series_number(self._db, (*NOBODY, bits))
+
+        def taken(number: int) -> bool:
+            blob = payload_blob(format(number, f"0{bits}b"))
+            query = "SELECT 1 FROM entries WHERE series IN (?, ?) AND payload = ? LIMIT 1"
+            return self._db.execute(query, (series, unknown, blob)).fetchone() is not None
+
+        def issued() -> Iterator[int]:
+            query = "SELECT DISTINCT payload FROM entries WHERE series IN (?, ?) ORDER BY payload"
+            for (blob,) in self._db.execute(query, (series, unknown)):
+                yield int(payload_text(blob, bits), 2)
+
+        return Payload.from_int(draw_number(bits, taken, issued), bits)
+
+    def add(self, issue: Issue, profile: Profile | None = None) -> RegisterEntry:
+        """Add one issued payload that was chosen by whoever issued it.
+
+        Args:
+            issue: The payload and to whom it was issued.
+            profile: The profile, whose fields must not contradict the row.
+
+        Raises:
+            RegisterError: The mark has an entry already, or the row contradicts its payload or its
+                key.
+        """
+        refuse_contradictions(issue, profile)
+        with guard(), transaction(self._db):
+            named = series_columns(issue)
+            if self._entries(
+                f"{_OF_MARK} AND entries.revoked = 0", (*named, payload_blob(issue.payload.text))
+            ):
+                raise RegisterError("register.twice")
+            number = series_number(self._db, named)
+            entry = self._appender().issue(number, issue)
+            self._count_live(number, 1, int(issue.drawn is Drawn.RANDOM))
+        logger.info("register: entry %d added", entry.number)
         return entry
 
     def add_many(self, rows: Iterable[tuple[int, Issue]], problems: Problems | None = None) -> int:
@@ -174,80 +278,261 @@ class Register(Handle):
             How many were added.
 
         Raises:
-            RegisterError: A payload is there twice, or was issued before; the rows are named.
+            RegisterError: A mark is there twice, was issued before, or contradicts the epoch of its
+                key; the rows are named.
         """
         problems = problems or Problems()
         with guard(), transaction(self._db):
-            self._db.execute(
-                "CREATE TEMP TABLE incoming (row INTEGER, bits INTEGER, payload BLOB,"
-                " who TEXT, issued TEXT, model TEXT, manifest TEXT)"
-            )
-            digest = self._stage(rows)
+            self._db.execute(f"CREATE TEMP TABLE incoming ({_INCOMING})")
+            self._stage(rows, problems)
             unread = problems.total
             self._find_duplicates(problems)
-            count, bad = "SELECT count(*) FROM incoming", f"FROM incoming WHERE {_CONTESTED}"
-            staged, contested = (
-                self._db.execute(query).fetchone()[0] for query in (count, f"SELECT count(*) {bad}")
-            )
+            staged = self._number("SELECT count(*) FROM incoming")
+            contested = self._number(f"SELECT count(*) FROM incoming WHERE {_CONTESTED}")  # noqa: S608
             problems.raise_if_any(staged - contested)
             problems.left_out = unread + contested
             if contested:
-                digest -= sum(digest_of(row[1:]) for row in self._db.execute(f"SELECT * {bad}"))
-                self._db.execute(f"DELETE {bad}")
-            added = self._db.execute(
-                f"INSERT INTO entries ({_COLUMNS}) SELECT {_COLUMNS} FROM incoming ORDER BY row"  # noqa: S608
-            ).rowcount
+                self._db.execute(f"DELETE FROM incoming WHERE {_CONTESTED}")  # noqa: S608
+            added = self._enter_staged()
             self._db.execute("DROP TABLE incoming")
-            if added:
-                self._touch(digest)
+        logger.info("register: %d payloads added", added)
         return added
 
-    def remove(self, number: int) -> None:
-        """Take one entry out, for instance because it was a mistake.
+    def _stage(self, rows: Iterable[tuple[int, Issue]], problems: Problems) -> None:
+        """Write the rows to a temporary table on disk."""
+        numbers: dict[tuple[str, str, str, int], int] = {}
+
+        def staged() -> Iterator[tuple[Any, ...]]:
+            for row, issue in rows:
+                if contradicted := contradictions(issue):
+                    problems.add(row, contradicted[0].phrase)
+                    continue
+                named = series_columns(issue)
+                if named not in numbers:
+                    numbers[named] = series_number(self._db, named)
+                payload = payload_blob(issue.payload.text)
+                about = (issue.who, issue.when, issue.model, issue.manifest, issue.note)
+                yield (row, numbers[named], payload, *about, str(issue.drawn))
+
+        source = staged()
+        while part := list(islice(source, CHUNK)):
+            self._db.executemany("INSERT INTO incoming VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", part)
+
+    def _find_duplicates(self, problems: Problems) -> None:
+        twice = self._db.execute(
+            "SELECT row, first, who, other FROM (SELECT row, who AS other,"
+            " first_value(row) OVER same AS first, first_value(who) OVER same AS who FROM incoming"
+            " WINDOW same AS (PARTITION BY series, payload ORDER BY row))"
+            " WHERE row > first ORDER BY row"
+        )
+        for row, first, who, other in twice:
+            problems.add(row, phrase("register.same", first=first, who=who, other=other))
+        before = self._db.execute(
+            "SELECT incoming.row, entries.number, chain.who, incoming.who FROM incoming"
+            " JOIN entries USING (series, payload) JOIN chain ON chain.sequence = entries.row"
+            " WHERE entries.revoked = 0 ORDER BY incoming.row"
+        )
+        for row, number, who, other in before:
+            problems.add(row, phrase("register.known", number=number, who=who, other=other))
+
+    def _enter_staged(self) -> int:
+        """Append the staged rows to the chain, in the order of the caller's table."""
+        rows = self._appender()
+        series = {
+            number: named
+            for number, *named in self._db.execute(
+                "SELECT number, key, epoch, profile, bits FROM series"
+            )
+        }
+        staged = self._db.execute(
+            "SELECT series, payload, who, issued, model, manifest, note, drawn FROM incoming"
+            " ORDER BY row"
+        )
+        added = 0
+        while part := staged.fetchmany(CHUNK):
+            rows.issue_many([(number, tuple(series[number]), *rest) for number, *rest in part])
+            added += len(part)
+        counted = self._db.execute(
+            "SELECT series, count(*), sum(drawn = ?) FROM incoming GROUP BY series",
+            (str(Drawn.RANDOM),),
+        ).fetchall()
+        for number, live, random in counted:
+            self._count_live(number, live, random)
+        return added
+
+    # Corrections
+
+    def revoke(self, number: int, reason: str = "") -> None:
+        """Note that an entry no longer stands: a mistake, an answer that never left.
+
+        Its row stays in the chain, its number is not given again, and its payload is not drawn
+        again. A correction is another entry that is added afterwards.
+
+        Args:
+            number: The entry's number.
+            reason: For people.
 
         Raises:
-            RegisterError: There is no such entry.
+            RegisterError: There is no such entry, or it was revoked before.
         """
+        Recipient(who="-", note=reason)  # refuses what does not fit into a row
+        with guard(), transaction(self._db):
+            entry = self._standing(number)
+            sequence = self._appender().note(Act.REVOCATION, entry=number, note=reason)
+            self._db.execute("UPDATE entries SET revoked = ? WHERE number = ?", (sequence, number))
+            (series,) = self._db.execute(
+                "SELECT series FROM entries WHERE number = ?", (number,)
+            ).fetchone()
+            self._count_live(series, -1, -int(entry.issue.drawn is Drawn.RANDOM))
+        logger.info("register: entry %d revoked", number)
+
+    def remark(self, number: int, remark: str) -> None:
+        """Note something about an entry that stands, e.g. that its answer was cut off.
+
+        The entry goes on naming its recipient: part of the answer may have left. The newest remark
+        is shown with the entry; the chain keeps all of them.
+
+        Args:
+            number: The entry's number.
+            remark: For people.
+
+        Raises:
+            RegisterError: There is no such entry, or it was revoked.
+        """
+        Recipient(who="-", note=remark)  # refuses what does not fit into a row
+        with guard(), transaction(self._db):
+            self._standing(number)
+            self._appender().note(Act.REMARK, entry=number, note=remark)
+            self._db.execute("UPDATE entries SET remark = ? WHERE number = ?", (remark, number))
+
+    def _standing(self, number: int) -> RegisterEntry:
         entry = self.entry(number)
         if entry is None:
             raise RegisterError("register.no-entry", number=number)
-        with guard(), transaction(self._db):
-            gone = self._db.execute("DELETE FROM entries WHERE number = ?", (number,)).rowcount
-            if gone:  # else another program was quicker
-                self._touch(-digest_of(row_of(entry.issue)))
+        if entry.revocation is not None:
+            raise RegisterError("register.revoked", number=number, code="register-revoked")
+        return entry
 
-    def name_manifest(self, payload: Payload, manifest: str) -> None:
-        """Note the manifest that names a payload, instead of one that did.
+    def name_manifest(self, number: int, manifest: str) -> None:
+        """Note the manifest that names an entry's mark, instead of one that did.
+
+        Args:
+            number: The entry's number.
+            manifest: The manifest's identifier.
 
         Raises:
-            RegisterError: The payload was never issued.
+            RegisterError: There is no such entry, or it was revoked.
         """
-        entry = self.find(payload)
-        if entry is None:
-            raise RegisterError("register.never", code="register-never")
-        named = replace(entry.issue, manifest=manifest)
-        change = digest_of(row_of(named)) - digest_of(row_of(entry.issue))
+        Recipient(who="-", manifest=manifest)  # refuses what does not fit into a row
         with guard(), transaction(self._db):
-            values = (manifest, entry.number)
-            self._db.execute("UPDATE entries SET manifest = ? WHERE number = ?", values)
-            self._touch(change)
+            self._standing(number)
+            self._appender().note(Act.MANIFEST, entry=number, manifest=manifest)
+            self._db.execute("UPDATE entries SET manifest = ? WHERE number = ?", (manifest, number))
 
-    def find(self, payload: Payload) -> RegisterEntry | None:
-        """Return the entry of a payload, or None."""
-        return self._one("payload = ? AND bits = ?", (blob_of(payload), len(payload)))
+    def assign(
+        self,
+        under: IssuedUnder,
+        *,
+        first: int = 1,
+        last: int | None = None,
+        problems: Problems | None = None,
+    ) -> int:
+        """Say under which key and profile entries of unknown key were issued.
+
+        Args:
+            under: The key and the profile. Entries whose payloads have another length than the
+                profile's stay as they are.
+            first: Number of the first entry.
+            last: Number of the last entry; None for all that follow.
+            problems: Says whether entries that nothing is wrong with are assigned all the same.
+
+        Returns:
+            How many entries were assigned.
+
+        Raises:
+            RegisterError: An entry contradicts its payload's fields or the key's epoch, or its mark
+                was issued to somebody else; the entries are named.
+        """
+        profile = under.profile
+        problems = problems or Problems()
+        with guard(), transaction(self._db):
+            assigned: dict[PayloadSeries, list[RegisterEntry]] = {}
+            seen = 0
+            for entry in self._walk(
+                "series.key = '' AND series.bits = ? AND entries.revoked = 0"
+                " AND entries.number BETWEEN ? AND ?",
+                (profile.payload_bits, first, 2**63 - 1 if last is None else last),
+            ):
+                seen += 1
+                try:
+                    issue = replace(entry.issue, series=under.series(entry.issue.when))
+                    refuse_contradictions(issue, profile)
+                except RegisterError as error:
+                    problems.add(entry.number, error.phrase)
+                    continue
+                mark = issue.mark
+                other = None if mark is None else self.find(mark)
+                if other is not None:
+                    problems.add(entry.number, _issued_before(other, issue))
+                elif issue.series is not None:
+                    assigned.setdefault(issue.series, []).append(entry)
+            good = sum(map(len, assigned.values()))
+            problems.raise_if_any(good)
+            problems.left_out = seen - good
+            for series, entries in assigned.items():
+                self._assign(series, profile.payload_bits, entries)
+        logger.info("register: %d entries assigned to a key", good)
+        return good
+
+    def _assign(self, series: PayloadSeries, bits: int, entries: list[RegisterEntry]) -> None:
+        numbers = [entry.number for entry in entries]
+        random = sum(entry.issue.drawn is Drawn.RANDOM for entry in entries)
+        named = (series.key, series.epoch, series.profile, bits)
+        number = series_number(self._db, named)
+        unknown = series_number(self._db, (*NOBODY, bits))
+        self._appender().note(
+            Act.ASSIGNMENT, series=(number, named), entries=numbers_text(iter(numbers))
+        )
+        self._db.executemany(
+            "UPDATE entries SET series = ? WHERE number = ?", ((number, one) for one in numbers)
+        )
+        self._count_live(unknown, -len(numbers), -random)
+        self._count_live(number, len(numbers), random)
+
+    # Looking up
+
+    def find(self, mark: MarkIdentity) -> RegisterEntry | None:
+        """Return the entry of a mark, or None."""
+        found = self._entries(f"{_OF_MARK} AND entries.revoked = 0", mark_columns(mark))
+        return found[0] if found else None
+
+    def revoked(self, mark: MarkIdentity) -> tuple[RegisterEntry, ...]:
+        """Return the entries of a mark that were revoked."""
+        return tuple(self._entries(f"{_OF_MARK} AND entries.revoked != 0", mark_columns(mark)))
+
+    def holds_same_row(self, issue: Issue) -> bool:
+        """Return whether an entry says the same as a row whose key is not known.
+
+        It need not stand, and may have been assigned to a key since. This tells rows that come a
+        second time; it names nobody.
+        """
+        bits = len(issue.payload)
+        same_payload = self._entries(
+            "entries.series IN (SELECT number FROM series WHERE bits = ?) AND entries.payload = ?",
+            (bits, payload_blob(issue.payload.text)),
+        )
+        return any(
+            replace(entry.issue, series=issue.series).same_as(issue) for entry in same_payload
+        )
 
     def entry(self, number: int) -> RegisterEntry | None:
-        """Return an entry by its number, or None."""
-        return self._one("number = ?", (number,))
+        """Return an entry by the number of its row, or None; it need not stand."""
+        found = self._entries("entries.number = ?", (number,))
+        return found[0] if found else None
 
     def entries(self) -> Iterator[RegisterEntry]:
-        """Walk over all entries in the order of their numbers."""
-        with guard():
-            rows = self._db.execute(
-                f"SELECT number, {self._columns} FROM entries ORDER BY number"  # noqa: S608
-            )
-            for row in rows:
-                yield entry_of(row)
+        """Walk over all entries that stand, in the order of their numbers."""
+        yield from self._walk("entries.revoked = 0", ())
 
     def select(
         self,
@@ -259,57 +544,56 @@ class Register(Handle):
         falling: bool = False,
         most: int = 1_000_000,
     ) -> list[tuple[Any, ...]]:
-        """Return the rows in which something stands, in an order; :func:`entry_of` reads one.
+        """Return the rows in which something stands, sorted; :func:`entry_of` reads one.
 
         Args:
             profile: Whose fields are looked into and sorted by; None knows none.
-            words: What is looked for: part of what stands in a column, in any case; of a field its
-                value, or a range ``FROM..TO`` (either end may be missing), which is also taken for
-                ``when``. A payload is named by its beginning in hex. Empty finds every row.
-            column: ``who``, ``when``, ``model``, ``manifest``, ``payload`` or a field's name; empty
-                looks into all of them.
-            order: ``number`` or one of the columns.
+            words: What is looked for, as :func:`pura.register.search.query` takes it.
+            column: Where; empty looks into all columns.
+            order: What is sorted by.
             falling: The largest first.
             most: Of the rows.
 
         Raises:
             RegisterError: The words are no value of the field, or the register cannot be read.
         """
-        fields, tests, values = _places(profile), [], []
-        for name in (column,) if column else (*_SEARCHED, *fields):
-            try:
-                test, given = _test(name, words, fields.get(name))
-            except ProfileError:
-                if column:
-                    raise RegisterError("register.no-value", words=words, name=name) from None
-                continue  # most words are a value of some fields only
-            tests.append(test)
-            values += given
-        by = _expression(order, fields.get(order))
+        asked = search.query(profile, words=words, column=column, order=order, falling=falling)
         with guard():
-            self._db.create_function("part", 4, _part, deterministic=True)
-            self._db.create_function("shown", 2, _shown, deterministic=True)
+            self._db.create_function("part", 4, search.part, deterministic=True)
+            self._db.create_function("shown", 2, search.shown, deterministic=True)
             return self._db.execute(
-                f"SELECT number, {self._columns} FROM entries"  # noqa: S608  (constants and numbers)
-                f" WHERE {' OR '.join(tests) if words else '1'}"
-                f" ORDER BY {by} {'DESC' if falling else 'ASC'}, number LIMIT {most}",
-                values if words else (),
+                f"{_ENTRY} WHERE {asked.where} ORDER BY {asked.order} LIMIT {most}", asked.values
             ).fetchall()
 
-    def chunks(self, payload_bits: int, size: int = CHUNK) -> Iterator[tuple[I64, U8]]:
-        """Walk over all payloads of one length.
+    def chunks(
+        self, series: PayloadSeries, payload_bits: int, size: int = CHUNK
+    ) -> Iterator[tuple[I64, U8]]:
+        """Walk over all payloads of a series that stand.
+
+        Args:
+            series: The key, epoch and profile.
+            payload_bits: ``L_m`` of the profile.
+            size: Rows at a time.
 
         Yields:
-            Entry numbers int64 [M] and payloads uint8 [M, L_m], at most ``size`` rows at a time.
+            Entry numbers int64 [M] and payloads uint8 [M, L_m], at most ``size`` rows at a time, in
+            the order of the payloads.
         """
-        width = (payload_bits + 7) // 8
         with guard():
+            numbered = self._db.execute(
+                "SELECT number FROM series WHERE (key, epoch, profile, bits) = (?, ?, ?, ?)",
+                (series.key, series.epoch, series.profile, payload_bits),
+            ).fetchone()
+            if numbered is None:
+                return
+            width = -(-payload_bits // 8)
             rows = self._db.execute(
-                "SELECT number, payload FROM entries WHERE bits = ? ORDER BY number",
-                (payload_bits,),
+                "SELECT number, payload FROM entries WHERE series = ? AND revoked = 0"
+                " ORDER BY payload",
+                numbered,
             )
             while part := rows.fetchmany(size):
-                numbers = np.array([number for number, _ in part], dtype=np.int64)
+                numbers = np.array([entry for entry, _ in part], dtype=np.int64)
                 packed = np.frombuffer(b"".join(blob for _, blob in part), dtype=np.uint8)
                 if packed.size != width * len(part):
                     raise sqlite3.DatabaseError("a payload has a wrong width")
@@ -317,28 +601,29 @@ class Register(Handle):
 
     def posterior(
         self,
-        payload_bits: int,
+        mark: MarkIdentity,
         score_many: Callable[[U8], F64],
         log_mean: float,
         prior_none: float,
+        profile: Profile,
         *,
         top: int = 5,
-        decoded: Payload | None = None,
         checkpoint: Checkpoint = never_cancelled,
     ) -> RegisterFacts:
-        """Weigh all entries against each other and against "none of these".
+        """Weigh all entries of a mark's series against each other and against "none of these".
 
         The entries share ``1 - prior_none`` equally; "not in the register" has the mean
         likelihood over all payloads (evidence.md §4).
 
         Args:
-            payload_bits: ``L_m``.
+            mark: The mark that was decoded. The entries of its key, epoch and profile are weighed;
+                its own is listed whatever its weight.
             score_many: Takes payloads uint8 [M, L_m], returns log likelihood ratios float64 [M],
                 in nats.
             log_mean: The same, as mean over all ``2**L_m`` payloads.
             prior_none: Prior weight of "not in the register", in (0, 1).
+            profile: The profile of the mark, whose fields may contradict a row.
             top: List at most so many entries.
-            decoded: List this payload's entry too, if there is one, whatever its weight.
             checkpoint: Called for every chunk; may raise :class:`~pura.base.errors.Cancelled`.
 
         Raises:
@@ -348,386 +633,278 @@ class Register(Handle):
         if not 0 < prior_none < 1 or not math.isfinite(log_mean):
             raise ValueError("the prior or the mean is not a number that can be used")
         with self.held():
-            size = self.count(payload_bits)
+            size = self.count(mark.series, profile.payload_bits)
             log_none = math.log(prior_none) + log_mean
             log_prior = math.log1p(-prior_none) - math.log(size) if size else -math.inf
             total = log_none
             best, best_logs = np.empty(0, dtype=np.int64), np.empty(0)
-            for numbers, bits in self.chunks(payload_bits):
+            for numbers, bits in self.chunks(mark.series, profile.payload_bits):
                 checkpoint()
                 logs = _finite(score_many(bits), len(bits)) + log_prior
                 total = float(np.logaddexp(total, np.logaddexp.reduce(logs)))
                 best = np.concatenate([best, numbers])
                 best_logs = np.concatenate([best_logs, logs])
-                # Stable: among equals the lower number comes first: a repeat gives the same list.
-                keep = np.argsort(-best_logs, kind="stable")[:top]
+                # Among equals the lower number comes first: a repeat gives the same list.
+                keep = np.lexsort((best, -best_logs))[:top]
                 best, best_logs = best[keep], best_logs[keep]
-            matches = [
-                self._match(number, math.exp(log - total))
+            weighed = [
+                (self.entry(number), math.exp(log - total))
                 for number, log in zip(best.tolist(), best_logs.tolist(), strict=True)
                 if math.exp(log - total) >= _WORTH_NAMING
             ]
-            entry = None if decoded is None else self.find(decoded)
-            if entry is not None and all(m.entry != entry.number for m in matches):
+            entry = self.find(mark)
+            if entry is not None and all(one != entry for one, _ in weighed):
                 log = float(_finite(score_many(entry.issue.payload.bits[None, :]), 1)[0])
-                matches.append(self._match(entry.number, math.exp(log + log_prior - total)))
-            return RegisterFacts(
-                version=self.version(),
-                date=self.changed() or self._now(),
-                entries=size,
-                matches=tuple(matches),
-                none_weight=math.exp(log_none - total),
-                prior_none=prior_none,
-                chance=_chance(size, payload_bits),
-            )
+                weighed.append((entry, math.exp(log + log_prior - total)))
+            return self._facts([mark], weighed, math.exp(log_none - total), prior_none, profile)
 
     def entries_of(
-        self, payloads: Sequence[tuple[Payload, float]], payload_bits: int, prior_none: float
+        self,
+        marks: Sequence[tuple[MarkIdentity, float]],
+        prior_none: float,
+        profile: Profile,
+        *,
+        series: Sequence[PayloadSeries] = (),
     ) -> RegisterFacts:
-        """Look up identified payloads, each that of a mark of its own.
+        """Look up the marks of a text whose payloads are identified.
 
         An entry's weight is that of its payload, reweighed for equal prior weight of all entries
-        beside that of "not in the register"; whatever weight the payload leaves counts against it.
+        of its key, epoch and profile beside that of "not in the register"; whatever weight the
+        payload leaves counts against it.
 
         Args:
-            payloads: Each with its weight among all payloads.
-            payload_bits: ``L_m``.
+            marks: Each with the weight of its payload among all payloads.
             prior_none: Prior weight of "not in the register", in (0, 1).
+            profile: The profile of the marks, whose fields may contradict a row.
+            series: What the marks of the text belong to that are not identified, too.
 
         Raises:
             RegisterError: The register cannot be read.
         """
         with self.held():
-            size = self.count(payload_bits)
-            against = math.ldexp(prior_none / (1 - prior_none) * size, -payload_bits)
-            found = [(self.find(payload), weight) for payload, weight in payloads]
-            return RegisterFacts(
-                version=self.version(),
-                date=self.changed() or self._now(),
-                entries=size,
-                matches=tuple(
-                    self._match(entry.number, weight / (1 + against))
-                    for entry, weight in found
-                    if entry is not None
-                ),
-                none_weight=0.0,
-                prior_none=prior_none,
-                chance=_chance(size, payload_bits),
-            )
+            weighed = []
+            for mark, weight in marks:
+                size = self.count(mark.series, profile.payload_bits)
+                against = math.ldexp(prior_none / (1 - prior_none) * size, -profile.payload_bits)
+                weighed.append((self.find(mark), weight / (1 + against)))
+            named = [mark for mark, _ in marks]
+            return self._facts(named, weighed, 0.0, prior_none, profile, series=series)
 
-    def check(self) -> None:
-        """Read every row and compare with the digest.
+    def _facts(
+        self,
+        marks: Sequence[MarkIdentity],
+        weighed: Sequence[tuple[RegisterEntry | None, float]],
+        none_weight: float,
+        prior_none: float,
+        profile: Profile,
+        *,
+        series: Sequence[PayloadSeries] = (),
+    ) -> RegisterFacts:
+        """Return what the record holds, in the transaction in which the entries were read."""
+        bits = profile.payload_bits
+        asked = dict.fromkeys([*(mark.series for mark in marks), *series])
+        counted = [self._counted(one, bits) for one in asked]
+        size, random = sum(live for live, _ in counted), sum(drawn for _, drawn in counted)
+        # Where a number was chosen, entries may agree with a misread payload by rule: consecutive
+        # numbers differ in few bits. Then there is no chance to state.
+        chance = max(math.ldexp(size, -bits), 5e-324) if 0 < size == random else None
+        return RegisterFacts(
+            version=self.version(),
+            head=self.head(),
+            date=self.changed() or self._now(),
+            entries=size,
+            matches=tuple(
+                _match(entry, weight, profile) for entry, weight in weighed if entry is not None
+            ),
+            none_weight=none_weight,
+            prior_none=prior_none,
+            chance=chance,
+            unassigned=self.unassigned(bits),
+            revoked=tuple(entry.number for mark in marks for entry in self.revoked(mark)),
+        )
 
-        Raises:
-            RegisterError: The file is damaged, or was changed by another program.
-        """
-        with self.held():
-            found = self._db.execute("PRAGMA integrity_check(1)").fetchone()[0]
-            if found != "ok":
-                raise sqlite3.DatabaseError("integrity check")
-            rows = self._db.execute(f"SELECT {self._columns} FROM entries")  # noqa: S608
-            digest = sum(map(digest_of, rows)) % (1 << 8 * DIGEST_BYTES)
-            stored = self._digest()
-        if digest != stored:
-            raise RegisterError("register.changed")
-
-    def _meta(self, name: str) -> str:
+    def _counted(self, series: PayloadSeries, payload_bits: int) -> tuple[int, int]:
+        """Return how many entries of a series stand, and how many of them were drawn at random."""
         with guard():
-            row = self._db.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
-            if row is None or not isinstance(row[0], str):
-                raise sqlite3.DatabaseError("the register does not say what state it is in")
-            return row[0]
+            counted = self._db.execute(
+                "SELECT live, random FROM series WHERE (key, epoch, profile, bits) = (?, ?, ?, ?)",
+                (series.key, series.epoch, series.profile, payload_bits),
+            ).fetchone()
+        return (0, 0) if counted is None else (int(counted[0]), int(counted[1]))
 
-    def _digest(self) -> int:
+    # Rows
+
+    def _newest(self) -> tuple[int, bytes]:
+        """Return number and hash of the newest row."""
         with guard():
-            try:
-                return int(self._meta("digest"), 16)
-            except ValueError:
-                raise sqlite3.DatabaseError("the digest is not a number") from None
+            row = self._db.execute(
+                "SELECT sequence, hash FROM chain ORDER BY sequence DESC LIMIT 1"
+            ).fetchone()
+            if row is None:
+                return 0, START
+            if not isinstance(row[1], bytes):
+                raise sqlite3.DatabaseError("a row is not one of this program")
+            return int(row[0]), row[1]
+
+    def _appender(self) -> _Appender:
+        return _Appender(self._db, self._newest(), self._now())
 
     def _now(self) -> str:
         return self._clock().astimezone(dt.UTC).isoformat(timespec="seconds")
 
-    def _touch(self, digest: int) -> None:
-        """Bring digest and date up to date, inside the transaction that changes the rows."""
-        total = (self._digest() + digest) % (1 << 8 * DIGEST_BYTES)
-        values = [("digest", f"{total:x}"), ("changed", self._now())]
-        self._db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", values)
-
-    def _stage(self, rows: Iterable[tuple[int, Issue]]) -> int:
-        """Write the rows to a temporary table on disk; return the sum of their digests."""
-        digest = 0
-        source = iter(rows)
-        while part := [(number, *row_of(issue)) for number, issue in islice(source, CHUNK)]:
-            digest += sum(digest_of(row[1:]) for row in part)
-            self._db.executemany("INSERT INTO incoming VALUES (?, ?, ?, ?, ?, ?, ?)", part)
-        return digest
-
-    def _find_duplicates(self, problems: Problems) -> None:
-        twice = self._db.execute(
-            "SELECT row, first, who, other FROM (SELECT row, who AS other,"
-            " first_value(row) OVER same AS first, first_value(who) OVER same AS who FROM incoming"
-            " WINDOW same AS (PARTITION BY payload, bits ORDER BY row))"
-            " WHERE row > first ORDER BY row"
+    def _count_live(self, series: int, live: int, random: int) -> None:
+        self._db.execute(
+            "UPDATE series SET live = live + ?, random = random + ? WHERE number = ?",
+            (live, random, series),
         )
-        for row, first, who, other in twice:
-            problems.add(row, phrase("register.same", first=first, who=who, other=other))
-        before = self._db.execute(
-            "SELECT row, number, entries.who, incoming.who FROM incoming"
-            " JOIN entries USING (payload, bits) ORDER BY row"
-        )
-        for row, number, who, other in before:
-            problems.add(row, phrase("register.known", number=number, who=who, other=other))
 
-    def _one(self, where: str, values: tuple[object, ...]) -> RegisterEntry | None:
+    def _number(self, query: str, values: tuple[object, ...] = ()) -> int:
         with guard():
-            row = self._db.execute(
-                f"SELECT number, {self._columns} FROM entries WHERE {where}",  # noqa: S608  (constants above)
-                values,
-            ).fetchone()
-            return None if row is None else entry_of(row)
+            return int(self._db.execute(query, values).fetchone()[0])
 
-    def _match(self, number: int, weight: float) -> RegisterMatch:
-        entry = self.entry(number)
-        assert entry is not None  # read in the same transaction
-        issue = entry.issue
-        return RegisterMatch(
-            entry=number,
-            payload=issue.payload.text,
-            who=issue.who,
-            when=issue.when,
-            model=issue.model,
-            posterior=min(1.0, weight),
+    def _entries(self, where: str, values: tuple[object, ...]) -> list[RegisterEntry]:
+        with guard():
+            rows = self._db.execute(f"{_ENTRY} WHERE {where}", values).fetchall()
+            return [entry_of(row) for row in rows]
+
+    def _walk(self, where: str, values: tuple[object, ...]) -> Iterator[RegisterEntry]:
+        with guard():
+            rows = self._db.execute(f"{_ENTRY} WHERE {where} ORDER BY entries.number", values)
+            while part := rows.fetchmany(1000):
+                yield from map(entry_of, part)
+
+
+class _Appender:
+    """Appends rows to the chain, inside a transaction that writes.
+
+    Args:
+        db: The file.
+        newest: Number and hash of the newest row.
+        written: The time that the rows bear.
+    """
+
+    def __init__(self, db: sqlite3.Connection, newest: tuple[int, bytes], written: str) -> None:
+        self._db, self._written = db, written
+        self._sequence, self._head = newest
+        (last,) = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'entries'").fetchone()
+        self._entry = int(last)
+
+    def issue(self, series: int, issue: Issue) -> RegisterEntry:
+        """Append the row of one payload."""
+        about = (issue.who, issue.when, issue.model, issue.manifest, issue.note, str(issue.drawn))
+        payload = payload_blob(issue.payload.text)
+        self.issue_many([(series, series_columns(issue), payload, *about)])
+        return RegisterEntry(
+            number=self._entry, issue=issue, sequence=self._sequence, hash=self._head.hex()
         )
 
+    def issue_many(self, rows: Sequence[tuple[Any, ...]]) -> None:
+        """Append rows of payloads: series, its columns, payload, who … drawn."""
+        chain, entries = [], []
+        for series, named, payload, *about in rows:
+            self._sequence += 1
+            self._entry += 1
+            start = (self._sequence, str(Act.ISSUE), self._written, self._entry)
+            salt = new_salt()
+            self._head = row_hash(self._head, (*start, *named, payload, *about, None, salt))
+            chain.append((*start, series, payload, *about, None, salt, self._head))
+            entries.append((self._entry, self._sequence, series, payload, about[3]))
+        self._db.executemany(APPEND, chain)
+        self._db.executemany(ENTER, entries)
 
-_SEARCHED: Final = ("who", "when", "model", "manifest", "payload")
-_FieldPlace = tuple[Field, int, int]
-"""A field, the bits of its payload, and how many of them stand behind it."""
-
-
-def _places(profile: Profile | None) -> dict[str, _FieldPlace]:
-    found: dict[str, _FieldPlace] = {}
-    if profile is None:
-        return found
-    behind = profile.payload_bits
-    for field in profile.fields:
-        behind -= field.bits
-        found[field.name] = (field, profile.payload_bits, behind)
-    return found
-
-
-def _part(blob: bytes, bits: int, behind: int, width: int) -> bytes:
-    """Return a field of a payload as SQLite compares it: as bytes of one length."""
-    number = int.from_bytes(blob) >> 8 * len(blob) - bits
-    return (number >> behind & (1 << width) - 1).to_bytes(8)
-
-
-def _shown(blob: bytes, bits: int) -> str:
-    return f"0x{int.from_bytes(blob) >> 8 * len(blob) - bits:0{(bits + 3) // 4}X}"
-
-
-def _expression(name: str, place: _FieldPlace | None) -> str:
-    """Return what a column is in SQL; of a payload of another length a field is NULL."""
-    if place is not None:
-        field, bits, behind = place
-        return f"CASE bits WHEN {bits} THEN part(payload, bits, {behind}, {field.bits}) END"
-    known = {"number": "number", "when": "issued", "payload": "shown(payload, bits)"}
-    if name not in (*known, *_SEARCHED):
-        raise ValueError(f"the register has no column {name!r}")
-    return known.get(name, f"{name} COLLATE NOCASE")
+    def note(
+        self,
+        act: Act,
+        *,
+        entry: int | None = None,
+        series: tuple[int, tuple[str, str, str, int]] | None = None,
+        manifest: str | None = None,
+        note: str | None = None,
+        entries: str | None = None,
+    ) -> int:
+        """Append a row about entries that are there; returns its number."""
+        self._sequence += 1
+        start = (self._sequence, str(act), self._written, entry)
+        number, named = series or (None, (None, None, None, None))
+        about = (None, None, None, None, manifest, note, None, entries, new_salt())
+        self._head = row_hash(self._head, (*start, *named, *about))
+        self._db.execute(APPEND, (*start, number, *about, self._head))
+        return self._sequence
 
 
-def _test(name: str, words: str, place: _FieldPlace | None) -> tuple[str, list[object]]:
-    """Return what a row must fulfil, and the values in it."""
-    column = _expression(name, place)
-    low, dots, high = (part.strip() for part in words.partition(".."))
-    if place is not None:
-        meant = replace(place[0], limits=(words,)).on(today())
-        ranges: list[object] = [number.to_bytes(8) for pair in meant.ranges for number in pair]
-        return " OR ".join([f"{column} BETWEEN ? AND ?"] * (len(ranges) // 2)), ranges
-    if name == "when" and dots:  # a day belongs to the month that ends the range
-        return "issued >= ? AND issued <= ?", [low, f"{high}\U0010ffff"]
-    escaped = "".join(f"\\{c}" if c in "\\%_" else c for c in words)
-    anywhere = "" if name == "payload" else "%"
-    return f"{column} LIKE ? ESCAPE '\\'", [f"{anywhere}{escaped}%"]
+def series_columns(issue: Issue) -> tuple[str, str, str, int]:
+    """Return the columns ``key, epoch, profile, bits`` of an issued payload."""
+    bits = len(issue.payload)
+    if issue.series is None:
+        return (*NOBODY, bits)
+    return issue.series.key, issue.series.epoch, issue.series.profile, bits
+
+
+def mark_columns(mark: MarkIdentity) -> tuple[str, str, str, int, bytes]:
+    """Return the columns ``key, epoch, profile, bits, payload`` of a mark."""
+    blob = payload_blob(mark.payload.text)
+    return mark.key, mark.epoch, mark.profile, len(mark.payload), blob
+
+
+def entry_of(row: tuple[Any, ...]) -> RegisterEntry:
+    """Read a row of :meth:`Register.select`.
+
+    Raises:
+        sqlite3.DatabaseError: The row is not one that this program wrote.
+    """
+    number, key, epoch, profile, bits, blob, who, issued, model, manifest, note, drawn, *rest = row
+    sequence, digest, remark, revoked, reason, written = rest
+    try:
+        series = PayloadSeries(key=key, epoch=epoch, profile=profile) if key else None
+        issue = Issue(
+            payload=Payload(text=payload_text(blob, bits)),
+            series=series,
+            who=who,
+            when=issued,
+            model=model,
+            manifest=manifest,
+            note=note,
+            drawn=Drawn(drawn),
+        )
+        return RegisterEntry(
+            number=number,
+            issue=issue,
+            sequence=sequence,
+            hash=digest.hex(),
+            remark=remark,
+            revocation=Revocation(sequence=revoked, reason=reason, written=written)
+            if revoked
+            else None,
+        )
+    except (TypeError, ValueError, AttributeError, RegisterError):
+        raise sqlite3.DatabaseError("a row is not one of this program") from None
+
+
+def _issued_before(entry: RegisterEntry, issue: Issue) -> Phrase:
+    """Say whose the mark of a row is already."""
+    return phrase("register.known", number=entry.number, who=entry.issue.who, other=issue.who)
+
+
+def _match(entry: RegisterEntry, weight: float, profile: Profile) -> RegisterMatch:
+    issue, series = entry.issue, entry.issue.series
+    return RegisterMatch(
+        entry=entry.number,
+        key="" if series is None else series.key,
+        epoch="" if series is None else series.epoch,
+        profile="" if series is None else series.profile,
+        payload=issue.payload.text,
+        who=issue.who,
+        when=issue.when,
+        model=issue.model,
+        note=issue.note,
+        drawn=str(issue.drawn),
+        row=entry.hash,
+        contradicts=tuple(dict.fromkeys(one.kind for one in contradictions(issue, profile))),
+        posterior=min(1.0, weight),
+    )
 
 
 def _finite(logs: F64, rows: int) -> F64:
     if logs.shape != (rows,) or np.isnan(logs).any() or np.isposinf(logs).any():
         raise ValueError("the scores are not one number for every payload")
     return logs
-
-
-def _chance(size: int, payload_bits: int) -> float:
-    """``N / 2**L_m``, the chance that a random payload is in the register; 0 only when empty."""
-    return max(math.ldexp(size, -payload_bits), 5e-324) if size else 0.0
-
-
-_DELIMITERS: Final = ",;\t"
-_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
-_ABOUT: Final = ("who", "when", "model", "manifest")
-_MAX_LINE: Final = 1 << 16  # a row is a few words; a longer line is not a table
-
-
-def import_csv(
-    register: Register,
-    path: Path,
-    profile: Profile,
-    *,
-    problems: Problems | None = None,
-    checkpoint: Checkpoint = never_cancelled,
-    progress: Callable[[int, int], None] = not_counted,
-) -> int:
-    """Add all rows of a table to the register, or none.
-
-    Args:
-        register: An open register.
-        path: The CSV file.
-        profile: Says how many bits a payload has, and which fields.
-        problems: Collects what is wrong; says whether the other rows are added all the same.
-        checkpoint: Called every thousand rows; may raise :class:`~pura.base.errors.Cancelled`.
-        progress: Told then how many bytes are read, of how many.
-
-    Returns:
-        How many entries were added.
-
-    Raises:
-        RegisterError: The file is not such a table, or rows are duplicates, out of range or
-            damaged; they are named as a spreadsheet counts them.
-    """
-    problems = problems or Problems()
-    with os_error_as(RegisterError, "file.read", name=path.name):
-        with open_regular(path) as file:
-            start = file.read(2)
-        encoding = "utf-16" if start in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
-        total = path.stat().st_size
-        data = open_regular(path)
-        with io.TextIOWrapper(data, encoding=encoding, newline="") as table:
-
-            def told() -> None:
-                checkpoint()
-                progress(data.tell(), total)
-
-            try:
-                return register.add_many(_read(table, profile, problems, told), problems)
-            except (UnicodeError, csv.Error):
-                raise RegisterError("register.no-table") from None
-
-
-def export_csv(register: Register, path: Path) -> int:
-    """Write the register as a table, readable by its owner only.
-
-    Args:
-        register: An open register.
-        path: Where to; an old file is replaced in one step.
-
-    Returns:
-        How many rows were written.
-
-    Raises:
-        RegisterError: The file cannot be written.
-    """
-    with os_error_as(RegisterError, "file.write", name=path.name):
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".register.")
-        try:
-            # With the mark, so that spreadsheets read it as UTF-8.
-            with os.fdopen(handle, "w", encoding="utf-8-sig", newline="") as file:
-                written = _write(file, register)
-            Path(name).replace(path)
-        except BaseException:
-            with suppress(OSError):
-                Path(name).unlink()
-            raise
-    return written
-
-
-def _write(file: TextIO, register: Register) -> int:
-    writer = csv.writer(file)
-    named = any(entry.issue.manifest for entry in register.entries())
-    about = _ABOUT if named else _ABOUT[:-1]
-    writer.writerow(("payload", *about))
-    written = 0
-    for entry in register.entries():
-        # Hexadecimal: a spreadsheet would turn 000101 into the number 101.
-        cells = (entry.issue.payload.hex, *(getattr(entry.issue, name) for name in about))
-        writer.writerow([_disarm(cell) for cell in cells])
-        written += 1
-    return written
-
-
-def _disarm(cell: str) -> str:
-    # A cell that begins with quotes and a formula would be armed by reading it back once.
-    return f"'{cell}" if cell.lstrip("'").startswith(_FORMULA) else cell
-
-
-def _rearm(cell: str) -> str:
-    harmless = cell.startswith("'") and cell.lstrip("'").startswith(_FORMULA)
-    return cell[1:] if harmless else cell
-
-
-def _read(
-    file: TextIO, profile: Profile, problems: Problems, checkpoint: Callable[[], None]
-) -> Iterator[tuple[int, Issue]]:
-    """Yield the good rows; note the bad ones."""
-    lines = _lines(file)
-    first = next(lines, "")
-    skipped = 0
-    if first.lower().startswith("sep="):  # a spreadsheet's own note about the delimiter
-        first, skipped = next(lines, ""), 1
-    delimiter = max(_DELIMITERS, key=first.count)
-    header = [cell.strip() for cell in next(csv.reader([first], delimiter=delimiter), [])]
-    columns = _columns(header, profile)
-    reader = csv.reader(lines, delimiter=delimiter, strict=True)
-    for number, cells in enumerate(reader, start=2 + skipped):
-        if number % 1000 == 0:
-            checkpoint()
-        if not any(cell.strip() for cell in cells):
-            continue
-        if len(cells) != len(header):
-            problems.add(number, phrase("register.cells", count=len(cells), wanted=len(header)))
-            continue
-        row = {name: _rearm(cells[at].strip()) for name, at in columns.items()}
-        try:
-            yield number, _issue(row, profile)
-        except (PayloadError, RegisterError) as error:
-            problems.add(number, error.phrase)
-
-
-def _lines(file: TextIO) -> Iterator[str]:
-    while line := file.readline(_MAX_LINE):
-        if len(line) == _MAX_LINE or "\0" in line:
-            raise RegisterError("register.no-table")
-        yield line
-
-
-def _columns(header: list[str], profile: Profile) -> dict[str, int]:
-    """Return where each column stands, under the names that the code uses."""
-    fields = [field.name for field in profile.fields]
-    known = {name.casefold(): name for name in ("payload", *_ABOUT)}
-    known |= {name.casefold(): name for name in fields}
-    out: dict[str, int] = {}
-    for at, cell in enumerate(header):
-        name = cell if cell in fields else known.get(cell.casefold())
-        if name is None or name in out:
-            raise RegisterError("register.column", name=cell[:40])
-        out[name] = at
-    if "who" not in out:
-        raise RegisterError("register.no-column", field="who")
-    if "payload" in out:
-        if surplus := [name for name in fields if name in out and name not in _ABOUT]:
-            raise RegisterError("register.surplus", field=surplus[0])
-    elif missing := [name for name in fields if name not in out]:
-        raise RegisterError("register.no-column", field=missing[0])
-    elif not fields:
-        raise RegisterError("register.no-column", field="payload")
-    return out
-
-
-def _issue(row: dict[str, str], profile: Profile) -> Issue:
-    if "payload" in row:
-        payload = parse_payload(row["payload"], profile.payload_bits)
-    else:
-        payload = pack(profile.fields, {field.name: row[field.name] for field in profile.fields})
-    about = {name: row.get(name, "") for name in _ABOUT}
-    return Issue(payload=payload, **about)

@@ -52,7 +52,7 @@ def shown_mask(audit: Audit, request: ReportRequest) -> npt.NDArray[np.bool_] | 
 def public_audit(audit: Audit, request: ReportRequest) -> Audit:
     """Return the record as the report may carry it: without names, without hidden text."""
     if (register := audit.register) is not None:
-        nameless = tuple(replace(match, who="") for match in register.matches)
+        nameless = tuple(replace(match, who="", note="") for match in register.matches)
         audit = replace(audit, register=replace(register, matches=nameless))
     if request.text == FULL:
         return audit

@@ -125,6 +125,21 @@ class Field:
             raise _refuse(self.name, _LISTED["limits"])
         return tuple(joined)
 
+    def span(self, raw: int) -> tuple[dt.datetime, dt.datetime] | None:
+        """Return the time that a stored number of a date stands for: from, and up to.
+
+        Returns:
+            UTC; None for fields of other kinds, and for times beyond the calendar.
+        """
+        if self.kind != "date":
+            return None
+        unit = dt.timedelta(seconds=_UNITS[self.unit])
+        try:
+            begin = _parse_moment(self.epoch) + raw * unit
+            return begin, begin + unit
+        except OverflowError:
+            return None
+
     def admits(self, raw: int) -> bool:
         """Whether a stored number lies within the limits."""
         return any(first <= raw <= last for first, last in self.ranges)

@@ -26,16 +26,16 @@ from pura.base.numerals import visible
 from pura.base.progress import Checkpoint, Progress, Stage, never_cancelled, no_progress
 from pura.documents import Extraction, digest_of, from_text
 from pura.keys import KeyRef
-from pura.keys.epochs import is_epoch, latest, today
+from pura.keys.epochs import AS_GIVEN, is_epoch, latest, today
 from pura.provenance.binding import stated
 from pura.record.audit import Audit
 from pura.record.surroundings import InputFacts, KeyFacts, StepReport
 from pura.register.store import Register
 from pura.scheme import Profile
-from pura.usecases import profiles
+from pura.usecases import registers
 from pura.usecases.choices import Choices, trusted
 from pura.usecases.environment import Environment, OpenKey
-from pura.usecases.keys import AS_GIVEN, epoch_keys, refuse_kind
+from pura.usecases.keys import epoch_keys, refuse_kind
 from pura.usecases.measurements import tables_of
 from pura.verdict.policy import Policy, load_policy
 from pura.verdict.power import PowerTable
@@ -240,7 +240,7 @@ class Prepared:
         issued = None
         if setup.ask_register is not False:
             issued = self._held.enter_context(
-                profiles.open_register(environment, must_exist=bool(setup.ask_register))
+                registers.open_register(environment, must_exist=bool(setup.ask_register))
             )
         self._keys = self._held.enter_context(environment.opened_keys(setup.needed_keys))
         progress(Stage(name="model"))
@@ -449,9 +449,12 @@ def _use_of(environment: Environment, setup: Setup, issued: Register | None) -> 
     entries = [environment.entry_of(ref) for ref in setup.keys if not ref.root]
     days = [dt.datetime.fromisoformat(e.created).date() for e in entries if e and e.created]
     known = bool(days) and len(days) == len(setup.keys)
+    bits = setup.profile.payload_bits
+    series = {registers.series_of(environment, ref, setup.profile) for ref in setup.keys}
     return KeyUse(
         created=min(days) if known else None,
-        issued=None if issued is None else issued.count(setup.profile.payload_bits),
+        issued=None if issued is None else sum(issued.count(one, bits) for one in series),
+        unassigned=0 if issued is None else issued.unassigned(bits),
         today=dt.datetime.now(dt.UTC).date(),
     )
 
@@ -673,7 +676,7 @@ def _refuse_other_register(environment: Environment, record: Audit) -> None:
     """Refuse where the register was part of the prior and is not here in the state that it had."""
     if record.prior is None:
         return
-    with profiles.open_register(environment, must_exist=False) as here:
+    with registers.open_register(environment, must_exist=False) as here:
         if here is None or here.version() != record.prior.version:
             raise _absent("register", record.prior.version)
 

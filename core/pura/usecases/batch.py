@@ -37,7 +37,7 @@ from pura.batch.results import (
 from pura.documents import Document
 from pura.scheme import F64, SecretKey
 from pura.scheme.keys import wipe_buffer
-from pura.usecases import profiles
+from pura.usecases import registers
 from pura.usecases.audits import (
     Audited,
     Prepared,
@@ -292,7 +292,7 @@ def _settings(environment: Environment, setup: Setup) -> dict[str, Any]:
     """Return what a finding depends on, beside the text."""
     version = None
     if setup.ask_register:
-        with profiles.open_register(environment, must_exist=True) as asked:
+        with registers.open_register(environment, must_exist=True) as asked:
             version = asked.version() if asked is not None else None
     return {
         "version": __version__,

@@ -24,23 +24,23 @@ from pura.base.files import read_bounded, refuse_taken, write_or_refuse
 from pura.base.json_text import read_json
 from pura.keys import KeyEntry, KeyFile, KeyRef, Place, Secret, load_key, parse_key
 from pura.keys.entries import check_name
-from pura.keys.epochs import epoch_key, epoch_of, epochs, kind_of, today
+from pura.keys.epochs import AS_GIVEN, epoch_key, epoch_of, epochs, kind_of, today
 from pura.keys.sealed import check_passphrase, seal, unseal
-from pura.register.issue_log import Usage, find_usage
-from pura.register.store import Register, export_csv
-from pura.scheme import Profile, SecretKey
+from pura.register.rows import Issue
+from pura.register.store import Register
+from pura.register.table import export_csv
+from pura.register.under import IssuedUnder
+from pura.register.usage import Usage, find_usage
+from pura.scheme import PayloadSeries, Profile, SecretKey
 from pura.scheme.keys import wipe_buffer
 from pura.scheme.public_keys import PATTERN, public_keys
 from pura.usecases.environment import Environment
-from pura.usecases.profiles import import_register
+from pura.usecases.registers import import_register, series_of
 from pura.verdict.policy import Policy, load_policy
 from pura.verdict.power import PowerFile, parse_power_file
 
 if TYPE_CHECKING:
     from pura.base.identity import Identity
-
-AS_GIVEN: Final = "none"
-"""In the place of a range of epochs: keys are taken as they are."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -513,7 +513,7 @@ def create_bundle(
         profile: Name of the profile.
         passphrase: Of the bundle; overwritten afterwards.
         path: The file.
-        register: The register of issued payloads goes along, where there is one.
+        register: What was issued under the key and the profile goes along, in whatever epoch.
         replace: A file that is there may be replaced.
 
     Raises:
@@ -528,15 +528,17 @@ def create_bundle(
         refuse_taken(path, InputError, replace=replace)
         own = environment.paths.policy.exists()
         policy = load_policy(environment.paths.policy) if own else None
+        shared = environment.profiles.get(profile)
+        series = series_of(environment, environment.stored_key(key), shared)
         content = _Content(
             name=profile,
-            profile=environment.profiles.get(profile),
+            profile=shared,
             key=environment.keys.export(key, words),
             policy=policy,
             power=tuple(environment.power.get(name) for name in policy.power_tables)
             if policy is not None
             else (),
-            register=_register_of(environment) if register else "",
+            register=_issued(environment, series) if register else "",
         )
         data = _sealed(content, words)
         shown = _shown(content, words)
@@ -626,23 +628,40 @@ def _check_policy(environment: Environment, content: _Content, *, replace: bool)
         )
 
 
-def _register_of(environment: Environment) -> str:
+def _issued(environment: Environment, series: PayloadSeries) -> str:
+    """Return what was issued under a key and a profile as a table; that of other keys stays here.
+
+    Of a key that was derived for an epoch it is what was issued in that epoch.
+    """
     if not environment.paths.register.exists():
         return ""
+
+    def belongs(issue: Issue) -> bool:
+        other = issue.series
+        return (
+            other is not None
+            and (other.key, other.profile) == (series.key, series.profile)
+            and series.epoch in ("", other.epoch)
+        )
+
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "register.csv"
         with Register(environment.paths.register, read_only=True) as register:
-            return path.read_text(encoding="utf-8") if export_csv(register, path) else ""
+            written = export_csv(register, path, only=belongs)
+        return path.read_text(encoding="utf-8") if written else ""
 
 
 def _take_register(environment: Environment, content: _Content) -> None:
-    """Add the rows, unless the register here holds them already."""
-    if _register_of(environment) == content.register:
-        return
+    """Add the rows that the register here does not hold.
+
+    Rows of bundles of versions before 0.5 do not say their key, and stay of unknown key.
+    """
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "register.csv"
         path.write_text(content.register, encoding="utf-8")
-        import_register(environment, path=path, profile=content.profile)
+        import_register(
+            environment, path=path, under=IssuedUnder(profile=content.profile), repeated=True
+        )
 
 
 def _shown(content: _Content, passphrase: bytearray) -> Bundle:

@@ -1,25 +1,20 @@
-"""Profiles, and the register of payloads that were issued under them."""
+"""Profiles: made, stored, imported, exported, limited."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from pura.base.catalogue import phrase
-from pura.base.errors import ProfileError, RegisterError, naming, unusable
+from pura.base.errors import ProfileError, unusable
 from pura.base.files import read_bounded, refuse_taken, write_or_refuse
 from pura.base.json_text import read_json
-from pura.base.progress import Checkpoint, Progress, counted, never_cancelled, no_progress
 from pura.keys import KeyRef
 from pura.keys.sealed import seal_secret
 from pura.model.folder import InstalledModel
-from pura.register.issue_log import import_log, is_log
-from pura.register.rows import Issue, Problems, RegisterEntry
-from pura.register.store import Register, export_csv, import_csv
-from pura.scheme import Payload, Profile, parse_layout
+from pura.scheme import Profile, parse_layout
 from pura.scheme.fields import Field
 from pura.scheme.foreign import FOREIGN, ForeignSettings, foreign_settings
 from pura.scheme.profile import refuse_path
@@ -305,106 +300,3 @@ def _layout(layout: Path | Sequence[Field], bits: int) -> Any:
     except ValueError:
         raise unusable(ProfileError, "profile", phrase("what.not-list"), layout.name) from None
     return parse_layout(entries, bits)
-
-
-def import_register(
-    environment: Environment,
-    *,
-    path: Path,
-    profile: Profile,
-    problems: Problems | None = None,
-    progress: Progress = no_progress,
-    checkpoint: Checkpoint = never_cancelled,
-) -> tuple[int, int, str]:
-    """Add every row of a table or of logs, or none: bad rows are named.
-
-    Args:
-        environment: Whose.
-        path: CSV: payload or fields, who, when, model; or a log, or a folder of logs.
-        profile: Whose payloads they are.
-        problems: Collects what is wrong; says whether the other rows are added all the same.
-        progress: Told how much of the files is read.
-        checkpoint: Called often; may raise.
-
-    Returns:
-        How many rows were added, how many there are now, and which state it is in.
-
-    Raises:
-        RegisterError: The table or a log does not fit, or the register cannot be written.
-    """
-    read = import_log if is_log(path) else import_csv
-    with Register(environment.paths.register, create=True) as register:
-        with naming(path.name):
-            told = counted(progress, "import")
-            added = read(
-                register, path, profile, problems=problems, checkpoint=checkpoint, progress=told
-            )
-        return added, len(register), register.version()
-
-
-def export_register(environment: Environment, *, path: Path) -> int:
-    """Write the register as a table; returns how many rows it has.
-
-    Raises:
-        RegisterError: There is none, or the file cannot be written.
-    """
-    with Register(environment.paths.register, read_only=True) as register:
-        return export_csv(register, path)
-
-
-def add_issue(environment: Environment, *, issue: Issue) -> RegisterEntry:
-    """Add one issued payload.
-
-    Raises:
-        RegisterError: The payload was issued before.
-    """
-    with Register(environment.paths.register, create=True) as register:
-        return register.add(issue)
-
-
-def find_payload(environment: Environment, *, payload: Payload) -> RegisterEntry | None:
-    """Look a payload up; None when it was never issued.
-
-    Raises:
-        RegisterError: There is no register, or it is damaged.
-    """
-    with Register(environment.paths.register, read_only=True) as register:
-        return register.find(payload)
-
-
-def select_issued(environment: Environment, **asked: Any) -> tuple[int, list[tuple[Any, ...]]]:
-    """Return how many payloads were issued, and the rows that are asked for.
-
-    Args:
-        environment: Whose.
-        asked: See :meth:`Register.select`.
-
-    Raises:
-        RegisterError: The register is damaged, or the words are no value of the field.
-    """
-    with open_register(environment, must_exist=False) as register:
-        if register is None:
-            return 0, []
-        with register.held():
-            return len(register), register.select(**asked)
-
-
-@contextmanager
-def open_register(environment: Environment, *, must_exist: bool) -> Iterator[Register | None]:
-    """Lend the register to audits, for reading; nothing that an audit does changes it.
-
-    Args:
-        environment: Whose register.
-        must_exist: A missing one is an error, as it is when somebody asked for it by name.
-
-    Raises:
-        RegisterError: It is damaged, or missing where it may not be.
-    """
-    path = environment.paths.register
-    if path.exists():
-        with Register(path, read_only=True) as register:
-            yield register
-        return
-    if must_exist:
-        raise RegisterError("command.no-register", code="register-missing")
-    yield None

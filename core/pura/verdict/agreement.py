@@ -362,7 +362,7 @@ def _wanted_of_marks(audit: Audit, key: str) -> Mapping[str, str | int | float]:
             return {"k": named.in_question, "more": int(named.more), "sum": named.weight}
         case "text.gap-between":
             return gap_sentence(gaps_between(mark.passages for mark in audit.named_marks)).values
-        case "register.match" if audit.finding.register_match is not None:
+        case "register.issued" if audit.finding.register_match is not None:
             return {"entry": str(audit.finding.register_match.entry)}
         case "stopped.early" if audit.stopped is not None:
             return {"n": audit.stopped.read, "all": audit.stopped.tokens}

@@ -24,6 +24,7 @@ from pura.record.naming import (
     marks_counted,
     payload_several,
 )
+from pura.scheme import MarkIdentity
 from pura.scheme.foreign import FOREIGN_NAMES
 from pura.scheme.profile import SCHEME
 from pura.verdict.outcome import Outcome
@@ -44,6 +45,7 @@ class FindingContext:
     Attributes:
         tokens: ``L``.
         key: Fingerprint of the key that the findings are about.
+        mark: The mark of a text with one, its payload the most probable; None otherwise.
         decoder: ``exact`` or ``paper``.
         prompt_known: The verifier knew the prompt.
         beginning_known: The profile holds what stands before the prompt at the generator.
@@ -62,7 +64,8 @@ class FindingContext:
             character from 1.
         created: Day on which the oldest key was created, ISO 8601; empty where it is not known.
         new_key: That is the day of the audit.
-        issued: Payloads of this length in the register; None without a register.
+        issued: Payloads that the register holds for the keys and the profile; None without one.
+        unassigned: Payloads of this length in the register of which nobody knows the key.
         unlike: In what the text differs from those of the study: ``signs``, ``language`` or
             nothing; see :func:`~pura.verdict.expect.unlike_study`.
         handled: Signs of handling beyond what was measured, of :mod:`pura.audit.prepare`.
@@ -79,6 +82,7 @@ class FindingContext:
 
     tokens: int
     key: str
+    mark: MarkIdentity | None = None
     decoder: str = "exact"
     prompt_known: bool = False
     beginning_known: bool = False
@@ -97,6 +101,7 @@ class FindingContext:
     created: str = ""
     new_key: bool = False
     issued: int | None = None
+    unassigned: int = 0
     unlike: str = ""
     handled: tuple[str, ...] = ()
     hidden: tuple[tuple[str, int], ...] = ()
@@ -167,6 +172,7 @@ def findings(
         if register is not None:
             of_one = len(marks) < 2
             out += _register(register, circumstances, payload) if of_one else _register_of(register)
+            out += _around_register(register)
         # With several marks each sentence says where its own one stands.
         out += _concentrated(circumstances) if len(marks) < 2 else []
         if circumstances.gaps:
@@ -333,7 +339,7 @@ def _prior(prior: PriorFacts | None) -> list[Sentence]:
         "ver": prior.version,
         "date": prior.date,
     }
-    return [Sentence(key="note.prior", values=values)]
+    return [Sentence(key="note.prior-keys", values=values)]
 
 
 def _marks(marks: Sequence[MarkFacts], *, more: bool) -> list[Sentence]:
@@ -347,14 +353,34 @@ def _register(
     if payload is None or not payload.identified:
         return [Sentence(key="register.in-question", values={"ver": register.version})]
     for match in register.matches:
-        if match.payload == payload.bits:
+        if match.mark is not None and match.mark == circumstances.mark:
             values = {"key": circumstances.key, **_entry(register, match)}
-            return [Sentence(key="register.match", values=values)]
+            return [Sentence(key="register.issued", values=values), _agreement(register)]
+    if register.revoked:
+        listed = ", ".join(map(str, register.revoked))
+        values = {"k": len(register.revoked), "entries": listed, "ver": register.version}
+        return [Sentence(key="register.revoked", values=values)]
     out = [Sentence(key="register.none", values={"ver": register.version, "date": register.date})]
     if register.matches and register.matches[0].posterior >= _NEAREST_WEIGHT:
         nearest = _entry(register, register.matches[0])
-        out.append(Sentence(key="register.nearest", values=nearest))
+        out += [Sentence(key="register.closest", values=nearest), _agreement(register)]
     return out
+
+
+def _agreement(register: RegisterFacts) -> Sentence:
+    """Say how easily a misread payload agrees with an entry, or why there is no such number."""
+    if register.chance is None:
+        return Sentence(key="register.chosen", values={"N": register.entries})
+    return Sentence(
+        key="register.chance", values={"N": register.entries, "chance": register.chance}
+    )
+
+
+def _around_register(register: RegisterFacts) -> list[Sentence]:
+    """Say which entries could not be compared, because nobody knows their key."""
+    if not register.unassigned:
+        return []
+    return [Sentence(key="register.unassigned", values={"n": register.unassigned})]
 
 
 def _register_of(register: RegisterFacts) -> list[Sentence]:
@@ -364,7 +390,7 @@ def _register_of(register: RegisterFacts) -> list[Sentence]:
         "date": register.date,
         "N": register.entries,
     }
-    return [Sentence(key="register.marks", values=values)]
+    return [Sentence(key="register.looked-up", values=values)]
 
 
 def _entry(register: RegisterFacts, match: RegisterMatch) -> dict[str, str | int | float]:
@@ -375,19 +401,24 @@ def _entry(register: RegisterFacts, match: RegisterMatch) -> dict[str, str | int
         "N": register.entries,
         "w0": register.prior_none,
         "post": match.posterior,
-        "chance": register.chance,
     }
 
 
 def _unused(outcome: Outcome, circumstances: FindingContext) -> list[Sentence]:
     """Say that the key has no use on record: no mark was to be expected, whatever the rate."""
     looked_for = outcome.verdict == "no-mark" or outcome.in_part
-    if not looked_for or not (circumstances.new_key or circumstances.issued == 0):
+    unassigned = circumstances.unassigned
+    # Entries of unknown key may have been issued under this one.
+    unused = circumstances.issued == 0 and not unassigned
+    if not looked_for or not (circumstances.new_key or unused):
         return []
     values: dict[str, str | int | float] = {"date": circumstances.created}
     if circumstances.new_key:
-        if circumstances.issued:  # under other keys: the register does not know whose they are
+        if circumstances.issued:
             values["n"] = circumstances.issued
+            return [Sentence(key="unused.new-used", values=values)]
+        if unassigned:
+            values["n"] = unassigned
             return [Sentence(key="unused.new-issued", values=values)]
         key = "unused.both" if circumstances.issued == 0 else "unused.new"
         return [Sentence(key=key, values=values)]
@@ -413,8 +444,15 @@ def _concentrated(circumstances: FindingContext) -> list[Sentence]:
 def cautions(
     outcome: Outcome,
     circumstances: FindingContext,
+    register: RegisterFacts | None = None,
 ) -> tuple[Sentence, ...]:
-    """Return what weakens the findings, the weightiest first."""
+    """Return what weakens the findings, the weightiest first.
+
+    Args:
+        outcome: What the decision rule made of the evidence.
+        circumstances: What else must be known.
+        register: What the register says, or None when it was not asked.
+    """
     evidence = outcome.evidence
     c = circumstances
     few = evidence.needed is not None and evidence.usable < evidence.needed
@@ -457,6 +495,7 @@ def cautions(
         (bool(c.epochs), "several-epochs", {"k": evidence.keys_tried, **_ends(c.epochs)}),
         (c.readings > 1, "several-readings", {"k": c.readings}),
         (c.prior_unused, "prior-unused", {}),
+        *_contradicted(register),
         (decided and c.erasures > 0, "erasures", {"k": c.erasures, "n": c.positions}),
         (
             outcome.verdict == "mark" and c.repaired > 0,
@@ -469,6 +508,18 @@ def cautions(
     return tuple(
         Sentence(key=f"caution.{name}", values=values) for applies, name, values in rows if applies
     )
+
+
+def _contradicted(
+    register: RegisterFacts | None,
+) -> list[tuple[bool, str, dict[str, str | int | float]]]:
+    """Return the entries that contradict their own payload or the epoch of their key."""
+    matches = () if register is None else register.matches
+    return [
+        (True, f"register-{kind}", {"entry": str(match.entry)})
+        for match in matches
+        for kind in match.contradicts
+    ]
 
 
 def _places(stretches: Sequence[tuple[int, int]]) -> str:

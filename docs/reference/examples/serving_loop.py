@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pura
 from pura.embed import MarkingEngine
-from pura.register.issue_log import IssueLog
-from pura.register.rows import Issue
+from pura.register.rows import Recipient
+from pura.register.store import Register
 
 model = pura.load()
 
@@ -13,20 +13,22 @@ import torch  # noqa: E402  (after the model's switches are set)
 
 key = pura.SecretKey.from_hex(Path("desk.key").read_text())
 profile = pura.Profile.load(Path("house.json"))
-# (step of arrival, who, payload, prompt, tokens)
+series = pura.PayloadSeries.of(key, profile)
+# (step of arrival, who, prompt, tokens)
 arriving = [
-    (0, "ann", 0x1A127514, "The council met on Tuesday and", 80),
-    (3, "bob", 0x2B3, "My favourite colour is", 12),
-    (9, "cem", 0x3C4, "The harbour lies", 16),
+    (0, "ann", "The council met on Tuesday and", 80),
+    (3, "bob", "My favourite colour is", 12),
+    (9, "cem", "The harbour lies", 16),
 ]
 engine, running, answers = MarkingEngine(), [], {}
-with IssueLog(Path("issued")) as log, torch.inference_mode():
+with Register(Path("register.sqlite3"), create=True) as register, torch.inference_mode():
     step = 0
     while arriving or running:
         while arriving and arriving[0][0] <= step:
-            _, who, number, prompt, tokens = arriving.pop(0)
-            payload = pura.Payload.from_int(number, profile.payload_bits)
-            log.add(Issue(payload=payload, who=who))
+            _, who, prompt, tokens = arriving.pop(0)
+            # Each answer has a number of its own; its row is on the disk before a token leaves.
+            entry = register.draw(series, profile.payload_bits, Recipient(who=who))
+            payload = entry.issue.payload
             ids = model.tokenizer(prompt, return_tensors="pt")["input_ids"]
             row = engine.add(key, payload, profile)
             running.append({"who": who, "row": row, "ids": ids, "cache": None, "left": tokens})
@@ -47,4 +49,6 @@ with IssueLog(Path("issued")) as log, torch.inference_mode():
         running = [text for text in running if text["left"]]
         step += 1
 audit = pura.verify(answers["ann"], key=key, profile=profile, model=model)
-print(audit.verdict, audit.payload.bits)
+with Register(Path("register.sqlite3"), read_only=True) as register:
+    entry = register.find(series.mark(pura.Payload(text=audit.payload.bits)))
+print(audit.verdict, entry.issue.who)

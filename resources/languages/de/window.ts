@@ -109,6 +109,49 @@
     </message>
 </context>
 <context>
+    <name>Assign</name>
+    <message>
+        <source>Assign entries to a key</source>
+        <translation>Einträge einem Schlüssel zuordnen</translation>
+    </message>
+    <message>
+        <source>From the date of each entry</source>
+        <translation>Nach dem Tag jedes Eintrags</translation>
+    </message>
+    <message>
+        <source>Epoch of the key</source>
+        <translation>Epoche des Schlüssels</translation>
+    </message>
+    <message>
+        <source>All; or a range, for example 1-500</source>
+        <translation>Alle; oder ein Bereich, zum Beispiel 1-500</translation>
+    </message>
+    <message>
+        <source>Assign</source>
+        <translation>Zuordnen</translation>
+    </message>
+    <message>
+        <source>Version 0.4.0 noted payloads without the key and the profile that they were issued under. Such entries name nobody. Assign only what you know to be issued under this key: the register notes who is named by it, and an assignment cannot be taken back.</source>
+        <translation>Version 0.4.0 hat Nutzlasten ohne den Schlüssel und das Profil festgehalten, unter denen sie ausgegeben wurden. Solche Einträge nennen niemanden. Ordnen Sie nur zu, wovon Sie wissen, dass es unter diesem Schlüssel ausgegeben wurde: Das Register benennt danach Menschen, und eine Zuordnung lässt sich nicht zurücknehmen.</translation>
+    </message>
+    <message>
+        <source>Key</source>
+        <translation>Schlüssel</translation>
+    </message>
+    <message>
+        <source>Profile</source>
+        <translation>Profil</translation>
+    </message>
+    <message>
+        <source>Entries</source>
+        <translation>Einträge</translation>
+    </message>
+    <message>
+        <source>{n:plural(One entry was|{n:count} entries were)} assigned to the key.</source>
+        <translation>{n:plural(Ein Eintrag wurde|{n:count} Einträge wurden)} dem Schlüssel zugeordnet.</translation>
+    </message>
+</context>
+<context>
     <name>Bits</name>
     <message>
         <source>Generator {n:text}</source>
@@ -1993,8 +2036,16 @@
         <translation>Wann</translation>
     </message>
     <message>
+        <source>For what</source>
+        <translation>Wofür</translation>
+    </message>
+    <message>
         <source>Payload</source>
         <translation>Nutzlast</translation>
+    </message>
+    <message>
+        <source>Key</source>
+        <translation>Schlüssel</translation>
     </message>
     <message>
         <source>Model</source>
@@ -2045,6 +2096,14 @@
         <translation>Zurück zu den Texten</translation>
     </message>
     <message>
+        <source>Assign to a key …</source>
+        <translation>Einem Schlüssel zuordnen …</translation>
+    </message>
+    <message>
+        <source>Epoch of the key</source>
+        <translation>Epoche des Schlüssels</translation>
+    </message>
+    <message>
         <source>Look it up</source>
         <translation>Nachschlagen</translation>
     </message>
@@ -2063,6 +2122,10 @@
     <message>
         <source>A folder of logs …</source>
         <translation>Ein Ordner mit Protokollen …</translation>
+    </message>
+    <message>
+        <source>Under the key {key:text} of the chosen set-up.</source>
+        <translation>Unter dem Schlüssel {key:text} der gewählten Einrichtung.</translation>
     </message>
     <message>
         <source>Everywhere</source>
@@ -2089,8 +2152,24 @@
         <translation>Noch wurde nichts ausgegeben. Das Register sagt, an wen jede Nutzlast ging: Importieren Sie das Protokoll der Anlage, die Ihre Texte markiert, oder eine eigene Tabelle, oder markieren Sie hier einen Text.</translation>
     </message>
     <message>
-        <source>No entry has this payload. It may have been misread, issued elsewhere, or issued after the last import.</source>
-        <translation>Kein Eintrag hat diese Nutzlast. Sie kann falsch gelesen, anderswo ausgegeben oder nach dem letzten Import ausgegeben worden sein.</translation>
+        <source>{n:plural(One entry is|{n:count} entries are)} of unknown key and {n:plural(names|name)} nobody.</source>
+        <translation>Bei {n:plural(einem Eintrag|{n:count} Einträgen)} ist der Schlüssel unbekannt; {n:plural(er nennt|sie nennen)} niemanden.</translation>
+    </message>
+    <message>
+        <source>Entry {number:count} was issued for this mark and revoked.</source>
+        <translation>Eintrag {number:count} wurde für diese Markierung ausgegeben und widerrufen.</translation>
+    </message>
+    <message>
+        <source>No entry has this payload under this key and profile. It may have been misread, issued elsewhere, or issued after the last import.</source>
+        <translation>Kein Eintrag hat diese Nutzlast unter diesem Schlüssel und Profil. Sie kann verlesen, anderswo oder nach dem letzten Import ausgegeben worden sein.</translation>
+    </message>
+    <message>
+        <source>{n:plural(One entry of unknown key was|{n:count} entries of unknown key were)} not compared.</source>
+        <translation>{n:plural(Ein Eintrag mit unbekanntem Schlüssel wurde|{n:count} Einträge mit unbekanntem Schlüssel wurden)} nicht verglichen.</translation>
+    </message>
+    <message>
+        <source>unknown</source>
+        <translation>unbekannt</translation>
     </message>
 </context>
 <context>
@@ -2542,8 +2621,16 @@
         <translation>Was der Text fortsetzt</translation>
     </message>
     <message>
+        <source>A name or a pseudonym</source>
+        <translation>Ein Name oder ein Pseudonym</translation>
+    </message>
+    <message>
         <source>Not noted in the register</source>
         <translation>Wird nicht im Register vermerkt</translation>
+    </message>
+    <message>
+        <source>A request, a reference, a purpose</source>
+        <translation>Eine Anfrage, ein Aktenzeichen, ein Zweck</translation>
     </message>
     <message>
         <source>The marked text</source>
@@ -2578,8 +2665,16 @@
         <translation>Prompt</translation>
     </message>
     <message>
+        <source>Payload {payload:text} was issued to “{who:text}” (entry {entry:count}).</source>
+        <translation>Nutzlast {payload:text} wurde an »{who:text}« ausgegeben (Eintrag {entry:count}).</translation>
+    </message>
+    <message>
         <source>To whom, for the register</source>
         <translation>An wen, für das Register</translation>
+    </message>
+    <message>
+        <source>For what, for the register</source>
+        <translation>Wofür, für das Register</translation>
     </message>
     <message>
         <source>Model</source>
@@ -2604,10 +2699,6 @@
     <message>
         <source>{n:plural(One token|{n:count} tokens)} written and marked.</source>
         <translation>{n:plural(Ein Token|{n:count} Token)} geschrieben und markiert.</translation>
-    </message>
-    <message>
-        <source>The register notes the payload for “{who:text}”.</source>
-        <translation>Das Register vermerkt die Nutzlast für »{who:text}«.</translation>
     </message>
     <message>
         <source>Copied.</source>

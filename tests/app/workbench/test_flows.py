@@ -22,7 +22,7 @@ from pura.model import store
 from pura.model.store import ModelCache
 from pura.register.rows import Issue
 from pura.register.store import Register
-from pura.scheme import Payload, Profile, SecretKey
+from pura.scheme import Payload, PayloadSeries, Profile, SecretKey
 from pura.scheme.fields import Field
 from pura.usecases.audits import Setup, UnreadFile, prepared
 from pura.usecases.environment import Environment
@@ -351,7 +351,8 @@ def test_a_fault_of_the_real_reader_is_the_failure_of_its_text_alone(
     )
     bits = Payload.from_bits([1] * setup.profile.payload_bits)
     with Register(paths.register, create=True) as register:  # else nothing is step 11
-        register.add(Issue(payload=bits, who="Anna", when="2026-01-02", model="m"))
+        series = PayloadSeries(key=key.fingerprint, profile=setup.profile.fingerprint)
+        register.add(Issue(payload=bits, series=series, who="Anna", when="2026-01-02", model="m"))
     monkeypatch.setattr(engine, "prepared", lambda _: prepared(environment, setup, late=True))
     plain = small_samples["plain"]["texts"][0]["text"]
     texts = [plain[:200], sample["texts"][1]["text"], plain[:260]]

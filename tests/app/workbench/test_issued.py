@@ -1,5 +1,6 @@
 """What was issued: the table, its import, who got a payload; and a text that is marked."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -12,10 +13,13 @@ from tests.core.programs import lend
 
 from pura.audit.options import AuditText
 from pura.documents import from_text
+from pura.keys.epochs import today
 from pura.model.store import ModelCache
 from pura.register.issue_log import IssueLog
-from pura.register.store import Issue, Register
-from pura.scheme import Payload, Profile, pack, unpack
+from pura.register.rows import Drawn, Issue
+from pura.register.store import Register
+from pura.register.verification import verify
+from pura.scheme import Payload, PayloadSeries, Profile, pack, unpack
 from pura.usecases.audits import Setup, audit
 from pura.usecases.environment import Environment
 from pura_audit.session.choices import KeyChoice, ProfileChoice
@@ -28,15 +32,28 @@ def payload(customer: int, day: str = "2026-11-21") -> Payload:
     return pack(LAYOUT, {"customer": customer, "issued": day, "release": "1.4"})
 
 
-def issue(customer: int, who: str = "", **more: str) -> Issue:
-    day = f"2026-{customer % 12 + 1:02}-05"
-    return Issue(payload=payload(customer, day), who=who or f"desk {customer}", when=day, **more)
-
-
 @pytest.fixture
 def engine(engine: Any) -> Any:
     engine.profile = engine.profile.with_(fields=LAYOUT)
     return engine
+
+
+@pytest.fixture
+def series(engine: Any) -> PayloadSeries:
+    """What the payloads of the window's set-up belong to."""
+    return PayloadSeries.of(engine.key, engine.profile)
+
+
+@pytest.fixture
+def issue(series: PayloadSeries) -> Callable[..., Issue]:
+    """Makes the issue of a customer's payload: ``issue(417, who="City paper")``."""
+
+    def made(customer: int, who: str = "", **more: str) -> Issue:
+        day = f"2026-{customer % 12 + 1:02}-05"
+        who = who or f"desk {customer}"
+        return Issue(payload=payload(customer, day), series=series, who=who, when=day, **more)
+
+    return made
 
 
 @pytest.fixture
@@ -70,12 +87,16 @@ def test_an_empty_register_says_how_it_fills(view):
     assert not view.export.isEnabled()
 
 
-def test_a_hundred_thousand_rows_are_searched_and_sorted(window, qtbot, paths):
+def test_a_hundred_thousand_rows_are_searched_and_sorted(window, qtbot, paths, series, issue):
+    other = replace(series, key="f" * 16)
     fill(paths, (issue(n) for n in range(40_000)))
     fill(paths, (issue(n, model="large") for n in range(40_000, 65_536)))
     fill(
         paths,
-        (Issue(payload=Payload.from_int(n, 40), who="another width") for n in range(34_464)),
+        (
+            Issue(payload=Payload.from_int(n, 40), series=other, who="another width")
+            for n in range(34_464)
+        ),
     )
     window.toggle_issued()
     view = window.issued
@@ -107,7 +128,9 @@ def test_a_hundred_thousand_rows_are_searched_and_sorted(window, qtbot, paths):
     assert column(view, "customer") == [str(n) for n in range(65_535, 39_999, -1)]
 
 
-def test_an_engines_log_comes_in_and_conflicts_are_shown(window, view, qtbot, paths, tmp_path):
+def test_an_engines_log_comes_in_and_conflicts_are_shown(
+    window, view, qtbot, paths, issue, tmp_path
+):
     with IssueLog(tmp_path / "logs") as log:
         log.add_many(issue(n) for n in range(1500))
     view.import_from(tmp_path / "logs")
@@ -137,7 +160,7 @@ def test_an_engines_log_comes_in_and_conflicts_are_shown(window, view, qtbot, pa
 
 
 def test_the_rows_without_a_conflict_come_in_when_they_are_asked_for(
-    window, view, qtbot, paths, tmp_path
+    window, view, qtbot, paths, issue, tmp_path
 ):
     fill(paths, [issue(7)])
     rows = [issue(7, who="somebody else"), issue(9000), issue(9000, who="a third"), issue(8)]
@@ -153,10 +176,10 @@ def test_the_rows_without_a_conflict_come_in_when_they_are_asked_for(
         "2 entries were added to the register; it has 3 now. 3 rows were left out."
     )
     with Register(paths.register, read_only=True) as register:
-        register.check()
+        assert verify(register).sound
 
 
-def test_the_order_is_chosen_with_the_keyboard(window, view, qtbot, paths):
+def test_the_order_is_chosen_with_the_keyboard(window, view, qtbot, paths, issue):
     fill(paths, [issue(n) for n in (3, 1, 2)])
     view.refresh()
     qtbot.waitUntil(lambda: column(view, "customer") == ["3", "1", "2"])
@@ -174,8 +197,8 @@ def test_the_order_is_chosen_with_the_keyboard(window, view, qtbot, paths):
 
 def test_a_table_comes_in_and_an_import_is_stopped(window, view, qtbot, paths, tmp_path):
     table = tmp_path / "issued.csv"
-    bits = window.session.chosen.profile.profile.payload_bits
-    rows = [f"{'0' * (bits - 1)}1,customer 1,2026-01-02,m", f"{'1' * bits},customer 2,,m"]
+    first, second = payload(1, "2026-01-02").text, payload(2).text
+    rows = [f"{first},customer 1,2026-01-02,m", f"{second},customer 2,,m"]
     table.write_text("\n".join(["payload,who,when,model", *rows, ""]), encoding="utf-8")
     dialog = window.import_issued()
     dialog.fileSelected.emit(str(table))
@@ -192,7 +215,7 @@ def test_a_table_comes_in_and_an_import_is_stopped(window, view, qtbot, paths, t
         assert len(register) == 2
 
 
-def test_who_got_this(window, view, qtbot, paths):
+def test_who_got_this(window, view, qtbot, paths, issue):
     fill(paths, [issue(417, who="City paper", model="m")])
     view.refresh()
     window.actions_by_name["who"].trigger()
@@ -237,26 +260,41 @@ def test_the_palette_finds_them_by_the_names_of_the_commands(window, qtbot, type
     palette.close()
 
 
-@pytest.mark.model
-def test_a_text_is_marked_copied_noted_and_read_again(
-    window, view, qtbot, paths, small_models, small_model, small_samples, sample_key, tmp_path
-):
+@pytest.fixture
+def marking(
+    window: Any, small_models: Any, small_model: Any, small_samples: Any, sample_key: Any
+) -> Callable[[Profile], tuple[MarkDialog, Setup]]:
+    """Opens the form that marks a text with the small model and a key of the session."""
     session = window.session
+    paths = session.environment.paths
     environment = Environment(paths=paths, device="cpu", held=ModelCache(lambda *_: small_model))
     lend(small_models, paths.models)
     session.environment = environment
     key = environment.session_keys.add(sample_key, "house")
-    profile = Profile.from_dict(small_samples["marked-tbcc"]["profile"])
     name = next(small_models.iterdir()).name
     session.chosen.keys = (KeyChoice(label="house", fingerprint=key.fingerprint, session=True),)
-    session.chosen.profiles = (ProfileChoice(name="house", profile=profile),)
     session.chosen.model = replace(session.chosen.model, name=name)
     session.chosen.catalogue = replace(session.chosen.catalogue, models=(session.chosen.model,))
-    window.issued.mark.click()
-    (dialog,) = window.findChildren(MarkDialog)
+
+    def opened(profile: Profile) -> tuple[MarkDialog, Setup]:
+        session.chosen.profiles = (ProfileChoice(name="house", profile=profile),)
+        window.issued.mark.click()
+        (dialog,) = window.findChildren(MarkDialog)
+        return dialog, Setup(keys=(key,), profile=profile, model=name)
+
+    return opened
+
+
+@pytest.mark.model
+def test_a_text_is_marked_copied_noted_and_read_again(
+    window, view, qtbot, paths, marking, small_samples, tmp_path
+):
+    profile = Profile.from_dict(small_samples["marked-tbcc"]["profile"]).with_(fields=LAYOUT)
+    dialog, setup = marking(profile)
     assert not dialog.write.isEnabled()
     dialog.prompt.setPlainText("The council met on Tuesday and")
-    dialog.form.whole.setText("0x123456789")
+    chosen = payload(417, today().isoformat())
+    dialog.form.whole.setText(chosen.hex)
     dialog.form.whole.textEdited.emit("")
     dialog.length.setValue(20)
     assert dialog.few.isVisible()
@@ -273,14 +311,36 @@ def test_a_text_is_marked_copied_noted_and_read_again(
     assert (tmp_path / "marked.txt").read_text(encoding="utf-8") == text
     with Register(paths.register, read_only=True) as register:
         (entry,) = register.entries()
-    assert (entry.issue.who, entry.issue.payload) == ("City paper", dialog.form.payload)
-    found = audit(
-        environment,
-        Setup(keys=(key,), profile=profile, model=name),
-        AuditText(document=from_text(text)),
-    )
-    assert found.audit.payload.bits == dialog.form.payload.text
+    assert (entry.issue.who, entry.issue.payload) == ("City paper", chosen)
+    read = audit(window.session.environment, setup, AuditText(document=from_text(text)))
+    assert read.audit.payload.bits == chosen.text
     dialog.who.setText("Another")  # one payload points to one recipient
     dialog.write.click()
-    qtbot.waitUntil(lambda: "in the register already" in dialog.words.text())
+    qtbot.waitUntil(lambda: "under the same key and profile already" in dialog.words.text())
+    dialog.close()
+
+
+@pytest.mark.model
+def test_a_payload_without_fields_is_drawn_for_its_recipient(
+    window, view, qtbot, paths, marking, small_samples
+):
+    dialog, setup = marking(Profile.from_dict(small_samples["marked-tbcc"]["profile"]))
+    assert not dialog.form.isVisible()
+    dialog.prompt.setPlainText("The council met on Tuesday and")
+    dialog.length.setValue(20)
+    drawn = []
+    for who in ("City paper", "Another"):
+        dialog.who.clear()
+        assert not dialog.write.isEnabled()
+        dialog.who.setText(who)
+        dialog.write.click()
+        qtbot.waitUntil(lambda who=who: f"issued to “{who}”" in dialog.words.text())
+        with Register(paths.register, read_only=True) as register:
+            *_, entry = register.entries()
+        assert (entry.issue.who, entry.issue.drawn) == (who, Drawn.RANDOM)
+        assert entry.issue.series == PayloadSeries(
+            key=setup.keys[0].fingerprint, profile=setup.profile.fingerprint
+        )
+        drawn.append(entry.issue.payload)
+    assert drawn[0] != drawn[1]
     dialog.close()

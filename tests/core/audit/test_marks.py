@@ -22,7 +22,7 @@ from pura.record.evidence import encode as as_json
 from pura.record.json_io import findings_digest
 from pura.record.marks import bits_of, mark_at
 from pura.record.naming import limits_words
-from pura.register.rows import Issue
+from pura.register.rows import Issue, Recipient
 from pura.register.store import Register
 from pura.report.blocks import Labels
 from pura.report.findings import findings
@@ -195,19 +195,23 @@ def test_a_text_without_a_named_generator_is_never_called_unmarked(builtin_model
     assert verdict(profile.with_(model=other.fingerprint), other) == "insufficient"
 
 
-def issued(tmp_path: Path, payloads: list[str]) -> Register:
+def issued(tmp_path: Path, audit: Audit, payloads: list[str]) -> Register:
+    """Issue payloads under the key and the profile of a record, and under another key."""
     register = Register(tmp_path / "register.sqlite3", create=True)
     for number, bits in enumerate(payloads):
-        register.add(Issue(payload=Payload(text=bits), who=f"Customer {number}"))
+        mark = audit.identity(audit.key.fingerprint, bits)
+        other = replace(mark, key="0123456789abcdef")
+        register.add(Issue.of(mark, Recipient(who=f"Customer {number}")))
+        register.add(Issue.of(other, Recipient(who="Customer of another key")))
     return register
 
 
 def test_the_register_is_asked_for_each_identified_payload(small_audited, audit, tmp_path):
-    with issued(tmp_path, [mark.bits for mark in audit.marks]) as register:
+    with issued(tmp_path, audit, [mark.bits for mark in audit.marks]) as register:
         found = small_audited(audit.text, options=Options(register=register))
     entries = [mark.entry for mark in found.named_marks]
     assert [one.who for one in entries if one is not None] == ["Customer 0", "Customer 1"]
-    assert "register.marks" in [s.key for s in found.sentences]
+    assert "register.looked-up" in [s.key for s in found.sentences]
     assert all("Customer" in " ".join(lines) for lines in found.finding.mark_lines("en"))
 
 
@@ -218,13 +222,13 @@ def test_a_payload_in_question_is_not_looked_up(audited, samples, tmp_path):
     assert alone.verdict == "mark"
     assert alone.payload.bits is None
     assert alone.decoded.bits != sample["payload"]  # and rightly so
-    with issued(tmp_path, [alone.decoded.bits]) as register:
+    with issued(tmp_path, alone, [alone.decoded.bits]) as register:
         found = audited(piece, "marked", options=Options(register=register))
     assert found.register.matches == ()
     keys_said = [s.key for s in found.sentences]
     assert "register.in-question" in keys_said
     assert "payload.several" in keys_said
-    assert not {"register.match", "register.none", "register.nearest"} & set(keys_said)
+    assert not {"register.issued", "register.none", "register.closest"} & set(keys_said)
     assert "Customer" not in json_io.to_json(found)
 
 

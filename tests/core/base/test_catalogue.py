@@ -20,6 +20,7 @@ from pura.base.numerals import LANGUAGES, moment
 from pura.base.paths import resource
 from pura.documents.formats import CONTAINERS, FORMATS
 from pura.keys import backends
+from pura.register import contradictions
 from pura.words.sentences import forbidden
 
 VOLUMES = sorted({path.stem for path in resource("languages").glob("*/words/*.json")})
@@ -36,11 +37,13 @@ BUILT = {
     "whole.{what}": (("_absent", 0),),
     "hint.{whole}": (("unusable", 1),),
     "format.of-{self.name}": (("FORMATS", None),),
+    "register.{self.kind}": (("CONTRADICTIONS", None),),
 }
 TABLES = {
     "SITUATIONS": {what for what, _ in database._SITUATIONS.values()},
     "STATES": set(backends.State),
     "FORMATS": {*FORMATS, *CONTAINERS},
+    "CONTRADICTIONS": set(contradictions.KINDS),
 }
 # Volumes that phrases are of beside that of the errors.
 ELSEWHERE = ("command", "report-check", "duties")

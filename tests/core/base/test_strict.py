@@ -13,7 +13,8 @@ from pura.keys.sealed import load_key
 from pura.measure.fitness import read_samples
 from pura.model.folder import inspect_folder
 from pura.register.issue_log import is_log
-from pura.register.store import import_csv
+from pura.register.table import import_csv
+from pura.register.under import IssuedUnder
 from pura.scheme import Profile
 from pura.usecases.choices import read_candidates
 from pura.verdict.policy import load_policy
@@ -38,7 +39,8 @@ def test_depth_is_bounded_and_a_name_that_stands_twice_is_named():
 
 
 def _register(path: Path) -> object:
-    return import_csv(None, path, Profile(payload_bits=20, vocab_size=100, code="tbcc"))  # type: ignore[arg-type]
+    profile = Profile(payload_bits=20, vocab_size=100, code="tbcc")
+    return import_csv(None, path, IssuedUnder(profile=profile))  # type: ignore[arg-type]
 
 
 READERS: dict[str, Callable[[Path], object]] = {

@@ -66,7 +66,7 @@ def english_texts() -> Iterator[str]:
 def test_every_text_of_the_help_has_its_german_and_none_is_left_over():
     assert set(english_texts()) == set(catalogue("help"))
     same = {key for key, text in catalogue("help").items() if text.texts["de"] == key}
-    assert same == {"BITS", "NAME", "ALPHA", "URL", "N:HASH", "I/N"}
+    assert same == {"BITS", "NAME", "ALPHA", "URL", "N:HASH", "I/N", "HEX"}
 
 
 def test_every_command_has_an_example_that_can_be_parsed(monkeypatch):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,9 @@ import pura as package
 from pura.base.paths import user_paths
 from pura.provenance.binding import FINGERPRINT, binding_value
 from pura.provenance.writing import COMMENT, DETACHED, WRAPPER
-from pura.register.store import Issue, Register
-from pura.scheme import Field, Payload, Profile
+from pura.register.rows import Issue
+from pura.register.store import Register
+from pura.scheme import Field, Payload, PayloadSeries, Profile
 
 WORDS = "secret words"
 NAME = "org.example.pura.1"
@@ -25,6 +27,10 @@ TEXT = "The bridge stays closed.\r\nCafe\u0301.\n" * 5
 FIELDS = (Field(name="customer", bits=12, kind="integer"),)
 PROFILE = Profile(payload_bits=12, blocks=4, vocab_size=100, fields=FIELDS)
 BITS = "000110100001"
+
+
+HOUSE = "a" * 16
+"""Fingerprint of a key; the register needs no secret."""
 
 
 @pytest.fixture
@@ -87,7 +93,7 @@ def test_what_cannot_be_signed_is_refused_for_what_it_is(desk: Path) -> None:
     assert refused("letter.txt", "--key", desk / "words") == "signing-pem"
     assert refused("letter.txt", "--certificate", desk / "root.pem") == "signing-match"
     assert refused("letter.txt", "--soft-binding", "pura 1") == "usage"
-    assert refused("letter.txt", "--register") == "register"
+    assert refused("letter.txt", "--entry", 1) == "register"
     assert refused("letter.txt", given=options(desk, ("--payload", "01"))) == "payload"
     locked = ("--key", desk / "locked.key")
     assert refused("letter.txt", *locked) == "passphrase-missing"
@@ -99,11 +105,15 @@ def test_what_cannot_be_signed_is_refused_for_what_it_is(desk: Path) -> None:
 def test_the_register_names_the_manifest_of_a_payload(desk: Path) -> None:
     credential = ("--certificate", desk / "desk.pem", "--key", desk / "desk.key")
     with Register(user_paths().register, create=True) as register:
-        register.add(Issue(payload=Payload(text=BITS), who="Anna"))
+        series = PayloadSeries(key=HOUSE, profile=PROFILE.fingerprint)
+        register.add(Issue(payload=Payload(text=BITS), series=series, who="Anna"))
+        register.add(replace(register.entry(1).issue, series=replace(series, profile="d" * 16)))
     words = ("manifest", "sign", desk / "letter.txt", *options(desk, ("--field", "customer=417")))
-    done = pura(*words, *credential, "-o", desk / "out", "--register")
+    other = pura(*words, *credential, "-o", desk / "out", "--entry", 2)
+    assert refusal(other) == "register-other-mark"
+    done = pura(*words, *credential, "-o", desk / "out", "--entry", 1)
     assert done.exit_code == 0, (done.output, done.exception)
-    found = pura("register", "find", "0x1a1", "--profile", desk / "house.json")
+    found = pura("register", "find", "0x1a1", "--profile", desk / "house.json", "--key", HOUSE)
     manifest = json.loads(found.output)["manifest"]
     assert manifest.startswith("urn:c2pa:")
     assert manifest in done.output

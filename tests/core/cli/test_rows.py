@@ -49,7 +49,8 @@ def pura(*words: object, codes: tuple[int, ...] = (0,)) -> str:
 @pytest.mark.usefixtures("desk")
 def test_every_kind_of_row_satisfies_the_schema_that_it_names(rows):
     pura("key", "new", "house", "--in-file")
-    pura("register", "add", "0" * 36, "--profile", "house.json", "--who", "A.")
+    known = ("0" * 36, "--profile", "house.json", "--key", "house")
+    pura("register", "add", *known, "--who", "A.")
     pura("caselog", "new", "Thesis", "--auditor", "Anna")
     pura("serve", "token", "new", "City paper")
     texts = [TextResult(tokens=9, usable=5, log10_e=7.0, matched=True, bits_right=1.0)]
@@ -71,7 +72,7 @@ def test_every_kind_of_row_satisfies_the_schema_that_it_names(rows):
         "verify", "a.txt", "b.txt", "--profile", "house.json", "--key", "x", "--json", codes=(1,)
     )
     found = Path("found-payload.jsonl")
-    assert not pura("register", "find", "0" * 36, "--profile", "house.json", "-o", found)
+    assert not pura("register", "find", *known, "-o", found)
     said = [
         Path("fitness.jsonl").read_text(encoding="utf-8"),
         audit,
@@ -159,12 +160,13 @@ def test_a_payload_is_issued_and_found_by_its_fields(rows):
     Path("fields.json").write_text(
         Profile(payload_bits=36, blocks=4, vocab_size=100, fields=fields).to_json()
     )
-    known = ("--field", "customer=417", "--field", "date=2026-11-21", "--profile", "fields.json")
+    of = ("--key", "ab" * 8, "--profile", "fields.json")
+    known = ("--field", "customer=417", "--field", "date=2026-11-21", *of)
     assert conftest.pura("register", "add", *known, "--who", "City paper").exit_code == 0
     [row] = rows(conftest.pura("register", "find", *known).stdout)
     assert row["who"] == "City paper"
     assert row["payload"] == pack(fields, {"customer": 417, "date": "2026-11-21"}).text
-    for bad in (known[-2:], ("0x1", *known)):
+    for bad in (of, ("0x1", *known)):
         assert refusal(conftest.pura("register", "find", *bad)) == "payload"
 
 

@@ -361,13 +361,17 @@ def test_the_note_below_the_numbers_names_the_rows_that_it_speaks_of(language, n
 
 def test_names_stand_in_the_sealed_annex_only(real, tmp_path):
     found = {"entry": 4, "payload": real.payload.bits, "posterior": 0.99}
-    match = RegisterMatch(**found, who="Erika Mustermann", when="2026-01-02", model="m")
+    found |= {"key": real.key.fingerprint, "profile": real.profile.fingerprint}
+    match = RegisterMatch(
+        **found, note="Aktenzeichen 7", who="Erika Mustermann", when="2026-01-02", model="m"
+    )
     numbers = {"entries": 9, "none_weight": 0.01, "prior_none": 0.1, "chance": 1e-9}
     register = RegisterFacts(version="v1", date="2026-11-01", matches=(match,), **numbers)
     report = build_report([replace(real, register=register)], ReportRequest())
     text = squeezed(text_of(report.pdf, tmp_path))
     assert "Mustermann" not in text
     assert b"Mustermann" not in report.json
+    assert b"Aktenzeichen 7" not in report.json
     assert hashlib.sha256(report.annex).hexdigest() in text
     assert "Erika Mustermann" in text_of(report.annex, tmp_path)
     assert build_report([real], ReportRequest()).annex is None

@@ -158,9 +158,13 @@ def test_a_text_left_out_takes_its_tokens_along(audit):
 
 def test_names_are_kept_for_the_annex_alone(audit):
     assert names([audit]) == []  # the payload is in question: the entry is nobody's
-    bits = audit.register.matches[0].payload
+    match = audit.register.matches[0]
+    bits = match.payload
+    mark = audit.identity(audit.key.fingerprint, bits)
+    match = replace(match, key=mark.key, epoch=mark.epoch, profile=mark.profile)
     sure = replace(
         audit,
+        register=replace(audit.register, matches=(match,)),
         verdict="mark",
         marks=(),
         decoded=replace(audit.decoded, bits=bits),

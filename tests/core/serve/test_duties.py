@@ -25,9 +25,10 @@ from pura.cli.terminal import use_language
 from pura.keys import Secret
 from pura.provenance.binding import binding_value
 from pura.record.answers import Role
-from pura.register.store import Issue, Register
+from pura.register.rows import Issue
+from pura.register.store import Register
 from pura.report.statement import StatementKey
-from pura.scheme import Payload, Profile, SecretKey
+from pura.scheme import Payload, PayloadSeries, Profile, SecretKey
 from pura.usecases import duties as asked
 from pura.usecases.duties import DUTIES, deployment, duties
 from pura.usecases.environment import Environment
@@ -126,10 +127,11 @@ def test_every_state_comes_from_what_is_here(
     assert nothing["logged"] == "absent"
     with Register(desk.paths.register, create=True) as register:
         assert states(desk)["logged"] == "partly"
-        register.add(Issue(payload=Payload(text="01" * 18), who="north"))
+        series = PayloadSeries(key="a" * 16, profile=KNOWN.fingerprint)
+        entry = register.add(Issue(payload=Payload(text="01" * 18), series=series, who="north"))
         found = states(desk)
         assert (found["logged"], found["layers"]) == ("have", "partly")
-        register.name_manifest(Payload(text="01" * 18), "urn:c2pa:of-north")
+        register.name_manifest(entry.number, "urn:c2pa:of-north")
     assert states(desk)["layers"] == "have"
     for path, mode in ((desk.paths.register, 0o644), (desk.paths.data, 0o755)):
         path.chmod(mode)

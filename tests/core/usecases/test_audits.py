@@ -391,27 +391,32 @@ def test_the_register_as_prior_finds_more_and_is_needed_again(
     assert "caution.prior-unused" in {c.key for c in unused.cautions}
     assert "no register as prior" in unused.log[7].words("en")
 
+    series = PayloadSeries(key=setup.keys[0].fingerprint, profile=setup.profile.fingerprint)
     with Register(quick.paths.register, create=True) as register:
         issues = [
-            Issue(payload=Payload(text=bits), who="w") for bits in [*others, sample["payload"]]
+            Issue(payload=Payload(text=bits), who="w", series=series)
+            for bits in [*others, sample["payload"]]
         ]
         register.add_many(enumerate(issues, start=1))
-        version, digest = register.version(), register.digest()
+        # What was issued under another key weighs nothing here.
+        stranger = replace(series, key="0123456789abcdef")
+        register.add_many(enumerate(replace(issue, series=stranger) for issue in issues[:9]))
+        version, head = register.version(), register.head()
     found = audit(quick, with_prior, short).audit
-    assert (found.prior.version, found.prior.digest) == (version, digest)
+    assert (found.prior.version, found.prior.digest) == (version, head)
     assert (found.prior.entries, found.prior.weight) == (501, 0.5)
     assert found.prior.log10_alike == pytest.approx(alone.evidence.log10_e, abs=0.01)
     assert 4 < found.evidence.log10_e - alone.evidence.log10_e < 8
     assert found.payload.bits == sample["payload"]
     assert found.candidates[0].posterior > alone.candidates[0].posterior
-    assert "note.prior" in {s.key for s in found.sentences}
+    assert "note.prior-keys" in {s.key for s in found.sentences}
     assert found.register.matches[0].payload == sample["payload"]
     assert json_io.from_json(json_io.to_json(found)).prior == found.prior
     assert audit(quick, setup, short).audit.evidence == alone.evidence, "the policy decides"
 
     assert check(quick, found) == (GOOD, "repeat.identical")
     with Register(quick.paths.register) as register:
-        register.add(Issue(payload=Payload(text="01" * 18), who="w"))
+        register.add(Issue(payload=Payload(text="01" * 18), who="w", series=series))
     with pytest.raises(ReportFileError, check=lambda e: e.code == "repeat-register"):
         audit_again(quick, found)
 

@@ -17,7 +17,7 @@ from pura.batch.results import read_rows, record_of
 from pura.documents import from_text
 from pura.register.rows import Issue
 from pura.register.store import Register
-from pura.scheme import Payload
+from pura.scheme import Payload, PayloadSeries
 from pura.usecases import batch
 from pura.usecases.audits import Setup, audit, prepared, resolved
 from pura.usecases.batch import BatchPlan, merge_batch, run_batch, summary_of
@@ -39,7 +39,8 @@ def test_rows_say_what_records_say_and_lead_to_them(quick, setup, texts, tmp_pat
     first = small_samples["marked-tbcc"]["texts"][0]
     bits = Payload.from_bits([int(bit) for bit in first["payload"]])
     with Register(quick.paths.register, create=True) as register:
-        register.add(Issue(payload=bits, who="Anna", when="2026-01-02", model="m"))
+        series = PayloadSeries(key=setup.keys[0].fingerprint, profile=setup.profile.fingerprint)
+        register.add(Issue(payload=bits, series=series, who="Anna", when="2026-01-02", model="m"))
     table, out = tmp_path / "t.jsonl", str(tmp_path / "out.jsonl")
     table.write_text("\n".join(json.dumps({"id": n, "text": t}) for n, t in enumerate(texts)))
     run = partial(

@@ -25,7 +25,7 @@ from pura.batch.results import read_rows
 from pura.documents import from_text
 from pura.register.rows import Issue
 from pura.register.store import Register
-from pura.scheme import Payload, SecretKey
+from pura.scheme import Payload, PayloadSeries, SecretKey
 from pura.serve import reader
 from pura.serve.reader import ReadPlan
 from pura.usecases import batch
@@ -51,7 +51,8 @@ def texts(small_samples: dict[str, Any]) -> list[str]:
 def setup(quick: Environment, setup: Setup) -> Setup:
     bits = Payload.from_bits([1] * setup.profile.payload_bits)
     with Register(quick.paths.register, create=True) as register:  # else nothing is step 11
-        register.add(Issue(payload=bits, who="Anna", when="2026-01-02", model="m"))
+        series = PayloadSeries(key=setup.keys[0].fingerprint, profile=setup.profile.fingerprint)
+        register.add(Issue(payload=bits, series=series, who="Anna", when="2026-01-02", model="m"))
     return resolved(quick, replace(setup, ask_register=True))
 
 
@@ -273,6 +274,15 @@ def test_an_audit_knows_when_its_key_was_created_and_what_was_issued(quick, setu
     with prepared(quick, setup) as ready:
         use = ready._options.use
         assert (use.created, use.new, use.issued) == (use.today, True, 1)
+        assert use.unassigned == 0
+    with Register(quick.paths.register) as register:
+        bits = setup.profile.payload_bits
+        for number, series in enumerate((None, PayloadSeries(key="c" * 16, profile="d" * 16))):
+            payload = Payload.from_int(number, bits)
+            register.add(Issue(payload=payload, series=series, who="another key's"))
+    with prepared(quick, setup) as ready:
+        use = ready._options.use
+        assert (use.issued, use.unassigned) == (1, 1)
     stranger = replace(quick, lent_keys={setup.keys[0].fingerprint: SecretKey(bytes(32))})
     lent = replace(setup, keys=(replace(setup.keys[0], entry=None),), ask_register=False)
     with prepared(stranger, lent) as ready:

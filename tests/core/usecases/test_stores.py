@@ -2,6 +2,7 @@
 
 import json
 import threading
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -24,10 +25,11 @@ from pura.base.paths import user_paths
 from pura.base.progress import Stage
 from pura.keys import KeyFile, KeyRef, Place, Secret, SessionKeys, write_key_file
 from pura.model.store import ModelStore
-from pura.register.rows import Issue
+from pura.register.rows import Issue, Recipient
 from pura.register.store import Register
-from pura.scheme import Payload, Profile, SecretKey
-from pura.usecases import keys, models, profiles
+from pura.register.under import IssuedUnder
+from pura.scheme import Payload, PayloadSeries, Profile, SecretKey
+from pura.usecases import keys, models, profiles, registers
 from pura.usecases.environment import Environment
 from pura.verdict.policy import Policy, default_policy, load_policy
 
@@ -142,14 +144,17 @@ def test_a_register_is_filled_read_and_let_go_of(at, tmp_path, monkeypatch):
 
     monkeypatch.setattr(Register, "__init__", noted)
     profile = Profile(payload_bits=9, code="tbcc", vocab_size=49152)
+    series = PayloadSeries(key="a" * 16, profile=profile.fingerprint)
+    under = IssuedUnder(profile=profile, key=series.key)
     table = tmp_path / "issued.csv"
     table.write_text("payload,who\n000000001,A\n000000010,B\n")
-    assert profiles.import_register(at, path=table, profile=profile)[:2] == (2, 2)
-    profiles.add_issue(at, issue=Issue(payload=Payload(text="111111111"), who="C"))
-    entry = profiles.find_payload(at, payload=Payload(text="000000010"))
-    assert entry.issue.who == "B"
-    with profiles.open_register(at, must_exist=True) as lent, pytest.raises(RegisterError):
-        lent.add(Issue(payload=Payload(text="010101010"), who="C"))
+    assert registers.import_register(at, path=table, under=under)[:2] == (2, 2)
+    mark = series.mark(Payload(text="111111111"))
+    registers.add_issue(at, mark=mark, profile=profile, recipient=Recipient(who="C"))
+    answer = registers.look_up(at, mark=series.mark(Payload(text="000000010")))
+    assert answer.entry.issue.who == "B"
+    with registers.open_register(at, must_exist=True) as lent, pytest.raises(RegisterError):
+        lent.add(Issue(payload=Payload(text="010101010"), series=series, who="C"))
     assert len(opened) == 4
     for one in opened:
         with pytest.raises(PuraError):
@@ -157,9 +162,9 @@ def test_a_register_is_filled_read_and_let_go_of(at, tmp_path, monkeypatch):
 
 
 def test_a_register_that_is_not_there_is_asked_for_only_by_name(at):
-    with profiles.open_register(at, must_exist=False) as nothing:
+    with registers.open_register(at, must_exist=False) as nothing:
         assert nothing is None
-    with pytest.raises(RegisterError) as caught, profiles.open_register(at, must_exist=True):
+    with pytest.raises(RegisterError) as caught, registers.open_register(at, must_exist=True):
         pass
     assert caught.value.code == "register-missing"
 
@@ -219,7 +224,10 @@ def test_a_team_bundle_brings_a_colleague_everything_and_nothing_twice(at, tmp_p
     profile = Profile(payload_bits=12, code="tbcc", vocab_size=1000)
     name = profiles.save_profile(at, name="House", profile=profile).name
     made = keys.create_key(at, name="Newsroom")
-    profiles.add_issue(at, issue=Issue(payload=Payload(text="01" * 6), who="A"))
+    series = PayloadSeries(key=made.key.fingerprint, profile=profile.fingerprint)
+    mark = series.mark(Payload(text="01" * 6))
+    for one, who in ((mark, "A"), (replace(mark, key="c" * 16), "a customer of another key")):
+        registers.add_issue(at, mark=one, profile=profile, recipient=Recipient(who=who))
     policy = Policy.from_dict(default_policy().to_dict() | {"name": "house", "version": 3})
     policy.save(at.paths.policy)
     path = tmp_path / "team.purateam"
@@ -243,8 +251,9 @@ def test_a_team_bundle_brings_a_colleague_everything_and_nothing_twice(at, tmp_p
         assert keys.take_bundle(there, path=path, passphrase=words(), place=Place.FILES) == shown
         assert [entry.fingerprint for entry in there.keys.list()] == [made.key.fingerprint]
         assert there.profiles.get("House") == profile
-        found = profiles.find_payload(there, payload=Payload(text="01" * 6))
-        assert found is not None
+        assert registers.look_up(there, mark=mark).entry.issue.who == "A"
+        # What was issued under other keys stays where it is.
+        assert registers.look_up(there, mark=replace(mark, key="c" * 16)).entry is None
         assert load_policy(paths.policy) == policy
     default_policy().save(paths.policy)
     with pytest.raises(InputError, check=lambda e: e.code == "policy-here"):

@@ -15,6 +15,7 @@ from pura.record.finding import answer_of
 from pura.record.gaps import Gap
 from pura.record.left_out import LeftOut, LeftOutKind, left_out_share
 from pura.record.naming import CandidateFacts, Passage, RegisterFacts, RegisterMatch, name_payload
+from pura.scheme import MarkIdentity, Payload
 from pura.verdict.findings import FindingContext, cautions, findings, unexamined_findings
 from pura.verdict.outcome import VERDICTS, bound, decide_outcome, not_examinable
 from pura.verdict.policy import Policy
@@ -30,7 +31,7 @@ def decide(log10_e, usable=100, power=0.99, policy=POLICY, needed=None):
 
 
 def circumstances(**changes):
-    facts = {"tokens": 300, "key": "k" * 16, "positions": 108}
+    facts = {"tokens": 300, "key": "ab" * 8, "mark": MARK, "positions": 108}
     facts |= {"verifier": "smollm2", "verifier_fingerprint": "a" * 16, "generator": "a" * 16}
     return FindingContext(**(facts | {"prompt_known": True} | changes))
 
@@ -42,9 +43,19 @@ def named(*weights):
     return name_payload(PAYLOAD, (), listed, POLICY.single_weight)
 
 
-def register(payload=PAYLOAD, posterior=0.9998):
+MARK = MarkIdentity(key="ab" * 8, profile="cd" * 8, payload=Payload(text=PAYLOAD))
+
+
+def register(payload=PAYLOAD, posterior=0.9998, chance=3 / 2**36, **facts):
     match = RegisterMatch(
-        entry=17, payload=payload, who="x", when="2026-01-02", model="m", posterior=posterior
+        entry=17,
+        key=MARK.key,
+        profile=MARK.profile,
+        payload=payload,
+        who="x",
+        when="2026-01-02",
+        model="m",
+        posterior=posterior,
     )
     return RegisterFacts(
         version="0a1b2c3d4e5f6071-3",
@@ -53,7 +64,8 @@ def register(payload=PAYLOAD, posterior=0.9998):
         matches=(match,),
         none_weight=1 - posterior,
         prior_none=0.1,
-        chance=3 / 2**36,
+        chance=chance,
+        **facts,
     )
 
 
@@ -198,7 +210,7 @@ def test_a_mark_in_full():
     assert "17" not in fill(out[5], "en")
     sure = said(decide(110.0), payload=named(0.991, 0.009), register=register())
     assert "payload.several" not in keys_of(sure)
-    entry = next(s for s in sure if s.key == "register.match")
+    entry = next(s for s in sure if s.key == "register.issued")
     assert "register entry 17" in fill(entry, "en")
 
 
@@ -256,7 +268,7 @@ def test_one_mark_needs_no_sentence_of_its_own_and_several_are_counted():
     )
     # What is said of each stands with it, so no sentence here names a payload or an entry.
     keys = [k for k in keys_of(two) if k.startswith(("marks", "text", "register", "payload"))]
-    assert keys == ["marks.counted", "register.marks"]
+    assert keys == ["marks.counted", "register.looked-up"]
     assert out_of_order(two) == []
     assert "carries 2 marks" in fill(two[keys_of(two).index("marks.counted")], "en")
     more = findings(out, POLICY, circ, marks=[mark("01"), mark("10")], more_marks=True)
@@ -301,11 +313,46 @@ def test_the_register_is_said_with_its_odds():
     sure = named(1.0)
     out = said(decide(20.0), payload=sure, register=register(payload="1" * 36, posterior=0.7))
     assert "register.none" in keys_of(out)
-    assert "register.nearest" in keys_of(out)
-    assert "register.match" not in keys_of(out)
+    assert "register.closest" in keys_of(out)
+    assert "register.issued" not in keys_of(out)
     other = register(payload="1" * 36, posterior=0.001)
     faint = said(decide(20.0), payload=sure, register=other)
-    assert "register.nearest" not in keys_of(faint)
+    assert "register.closest" not in keys_of(faint)
+
+
+@pytest.mark.parametrize("change", [{"key": "ef" * 8}, {"epoch": "2026-11"}, {"profile": "01" * 8}])
+def test_an_entry_of_another_mark_with_the_same_payload_is_not_named(change):
+    """What 0.4.0 did: the customer of one key was named for a text of another."""
+    other = circumstances(mark=replace(MARK, **change))
+    out = said(decide(20.0), payload=named(1.0), register=register(), circ=other)
+    assert "register.none" in keys_of(out)
+    assert "register.issued" not in keys_of(out)
+
+
+@pytest.mark.parametrize(
+    ("chance", "key"), [(3 / 2**36, "register.chance"), (None, "register.chosen")]
+)
+def test_the_chance_of_agreement_is_said_of_random_numbers_only(chance, key):
+    out = said(decide(20.0), payload=named(1.0), register=register(chance=chance))
+    assert [k for k in keys_of(out) if k in ("register.chance", "register.chosen")] == [key]
+
+
+def test_what_was_revoked_and_what_was_not_compared_is_said():
+    facts = register(payload="1" * 36, posterior=0.0, revoked=(4, 9), unassigned=7)
+    out = said(decide(20.0), payload=named(1.0), register=facts)
+    keys = [k for k in keys_of(out) if k.startswith("register.")]
+    assert keys == ["register.revoked", "register.unassigned"]
+    assert out_of_order(out) == []
+    (revoked,) = (s for s in out if s.key == "register.revoked")
+    assert "4, 9" in fill(revoked, "en")
+
+
+@pytest.mark.parametrize("kind", ["when-epoch", "when-field", "epoch-field", "model-field"])
+def test_an_entry_that_contradicts_itself_is_a_caution(kind):
+    facts = register()
+    facts = replace(facts, matches=(replace(facts.matches[0], contradicts=(kind,)),))
+    weak = cautions(decide(20.0), circumstances(), facts)
+    assert f"caution.register-{kind}" in keys_of(weak)
 
 
 @pytest.mark.parametrize("log10_e", [20.0, 4.0, 0.0])
@@ -320,12 +367,14 @@ def test_a_register_as_prior_is_said_with_why_it_is_sound(log10_e):
         log10_issued=log10_e,
     )
     out = said(decide(log10_e), prior=prior)
-    assert keys_of(out).count("note.prior") == 1
+    assert keys_of(out).count("note.prior-keys") == 1
     assert out_of_order(out) == []
-    (sentence,) = (s for s in out if s.key == "note.prior")
-    assert "1,000 payloads of register 0a1b2c3d4e5f6071-1000" in fill(sentence, "en")
+    (sentence,) = (s for s in out if s.key == "note.prior-keys")
+    words = fill(sentence, "en")
+    assert "register 0a1b2c3d4e5f6071-1000" in words
+    assert "1,000" in words
     assert "14. März 2026" in fill(sentence, "de")
-    assert "note.prior" not in keys_of(said(decide(log10_e)))
+    assert "note.prior-keys" not in keys_of(said(decide(log10_e)))
 
 
 def test_whose_measurement_an_outcome_rests_on_is_said():
@@ -457,9 +506,14 @@ def test_whatever_happens_the_sentences_fill_and_pass_the_linter(
         ({"created": "2026-11-24", "new_key": True}, ("created on", "same day")),
         ({"created": "2026-11-24", "new_key": True, "issued": 0}, ("created on", "holds no")),
         (
-            {"created": "2026-11-24", "new_key": True, "issued": 3},
+            {"created": "2026-11-24", "new_key": True, "issued": 0, "unassigned": 3},
             ("created on", "same day", "holds 3 payloads"),
         ),
+        (
+            {"created": "2026-11-24", "new_key": True, "issued": 3},
+            ("created on", "3 payloads were issued"),
+        ),
+        ({"issued": 0, "unassigned": 3}, ()),
         ({"issued": 0}, ("holds no payload", "not known")),
         ({"created": "2026-01-02", "issued": 0}, ("created on", "holds no payload")),
         ({"created": "2026-01-02", "issued": 3}, ()),

@@ -112,7 +112,8 @@ def test_a_ratio_is_always_named_and_followed_by_n1():
 
 def test_a_probability_says_what_it_is_not_and_how_many_draws():
     with_chance = {k for k, t in findings().items() if "chance" in t.blanks.values()}
-    assert with_chance == {"note.n2", "note.bound", "register.match", "register.nearest"}
+    of_the_register = {"register.chance", "register.match", "register.nearest"}
+    assert with_chance == {"note.n2", "note.bound"} | of_the_register
     assert findings()["note.n2"].blanks["N"] == "count"
     for key in ("note.n2", "note.bound"):
         assert "not the probability that the text is unmarked" in findings()[key].texts["en"]
@@ -124,8 +125,8 @@ def test_no_mark_names_power_and_keys():
 
 
 def test_register_lines_name_size_and_date():
-    for key in ("register.match", "register.nearest"):
-        assert {"N", "date", "ver", "w0", "post", "chance"} <= findings()[key].blanks.keys()
+    for key in ("register.issued", "register.closest"):
+        assert {"N", "date", "ver", "w0", "post"} <= findings()[key].blanks.keys()
     assert {"ver", "date"} <= findings()["register.none"].blanks.keys()
 
 
@@ -134,8 +135,8 @@ def test_order_of_sentences_is_checked():
     assert out_of_order([sample("scope")]) == ["the first sentence is not the outcome"]
     two = [sample("outcome.indication"), sample("outcome.insufficient")]
     assert out_of_order(two) == ["there is more than one outcome"]
-    early = [sample("outcome.indication"), sample("register.match")]
-    assert out_of_order(early) == ["register.match stands under an outcome other than a mark"]
+    early = [sample("outcome.indication"), sample("register.issued")]
+    assert out_of_order(early) == ["register.issued stands under an outcome other than a mark"]
 
 
 # --------------------------------------------------------------------- the forbidden phrases
@@ -199,10 +200,10 @@ def test_the_mark_sentence_in_both_languages():
 def test_numbers_follow_the_language():
     assert "at most 1 in 100,000 (1,234 control draws)" in fill(sample("note.n2"), "en")
     assert "höchstens 1/100.000 auf (1.234 Kontrollziehungen)" in fill(sample("note.n2"), "de")
-    assert "of 14 March 2026, 1,234 entries" in fill(sample("register.match"), "en")
-    assert "vom 14. März 2026, 1.234 Einträge" in fill(sample("register.match"), "de")
-    assert "weight 0.9995." in fill(sample("register.match"), "en")
-    assert "Gewicht 0,9995." in fill(sample("register.match"), "de")
+    assert "of 14 March 2026, 1,234 entries under" in fill(sample("register.issued"), "en")
+    assert "vom 14. März 2026, 1.234 Einträge unter" in fill(sample("register.issued"), "de")
+    assert "weight 0.9995." in fill(sample("register.issued"), "en")
+    assert "Gewicht 0,9995." in fill(sample("register.issued"), "de")
 
 
 def test_one_is_said_as_one():

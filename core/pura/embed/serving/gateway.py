@@ -151,6 +151,7 @@ class Gateway:
         model = str(body.get("model", ""))[:80]
         issue = Issue(
             payload=payload,
+            series=None,  # the engine alone knows its key; whoever imports the row names it
             who=customer,
             when=today,
             model=model,

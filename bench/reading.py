@@ -34,10 +34,11 @@ from pura.base.errors import InputError
 from pura.documents import Extraction, endings, read_data
 from pura.record.left_out import left_out_words
 
-Converter = Callable[[Path], str]
+Converter = Callable[[Path, str], str]
+"""Takes a file and the name of its format, and returns its text."""
 FAULTS: Final = frozenset({"input-crash", "reader-forbidden"})
 """Codes of refusals that are faults of ours; any other one says what the file is."""
-PATIENCE_S: Final = 120  # with a converter of others
+PATIENCE_S: Final = 60  # with a converter of others
 MAX_BYTES: Final = 8 << 20
 """Larger files are passed over: converters of others take minutes for them."""
 _WORD: Final = re.compile(r"[^\W_]+")
@@ -52,17 +53,17 @@ def _output(command: Sequence[str]) -> str:
     return done.stdout.decode("utf-8", "replace") if done.returncode == 0 else ""
 
 
-def by_pdftotext(path: Path) -> str:
+def by_pdftotext(path: Path, _format: str) -> str:
     """Return the text of a PDF."""
     return _output(["pdftotext", "-q", "-enc", "UTF-8", str(path), "-"])
 
 
-def by_pandoc(path: Path) -> str:
-    """Return the text of a document; pandoc tells its format by its name."""
-    return _output(["pandoc", "-t", "plain", "--wrap=none", str(path)])
+def by_pandoc(path: Path, format_name: str) -> str:
+    """Return the text of a document."""
+    return _output(["pandoc", "-f", format_name, "-t", "plain", "--wrap=none", str(path)])
 
 
-def by_libreoffice(path: Path) -> str:
+def by_libreoffice(path: Path, _format: str) -> str:
     """Return the text of a document for a word processor."""
     with tempfile.TemporaryDirectory() as folder:
         profile = f"-env:UserInstallation=file://{folder}/profile"
@@ -77,7 +78,7 @@ CONVERTERS: Final[dict[str, tuple[str, Converter, frozenset[str]]]] = {
     "pandoc": (
         "pandoc",
         by_pandoc,
-        frozenset({"docx", "odt", "epub", "html", "rtf", "pptx"}),
+        frozenset({"docx", "odt", "epub", "html", "rtf"}),
     ),
     "LibreOffice": ("soffice", by_libreoffice, frozenset({"docx", "odt", "rtf"})),
 }
@@ -151,7 +152,7 @@ def read_into(tallies: dict[str, Tally], path: Path, converters: Sequence[str]) 
     for name in converters:
         _, convert, formats = CONVERTERS[name]
         if extraction.format in formats:
-            share = recall(extraction, convert(path))
+            share = recall(extraction, convert(path, extraction.format))
             if share is not None:
                 tally.recalls.setdefault(name, []).append(share)
     return ""

@@ -78,9 +78,9 @@ def pages(draw: st.DrawFn, depth: int = 4) -> tuple[str, str]:
         if depth and tag not in WITHOUT_ELEMENTS and draw(st.booleans()):
             deeper, deeper_words = draw(pages(depth - 1))
             inner, inner_words = f"{inner} {deeper}", f"{inner_words} {deeper_words}"
-        source += f"{draw(WORDS)} <{tag}{attribute}>{inner}</{tag}>"
-        words += f" {inner_words}"
-        words += " " + source[: source.rindex(f" <{tag}{attribute}>")].rpartition(">")[2]
+        before = draw(WORDS)
+        source += f"{before} <{tag}{attribute}>{inner}</{tag}>"
+        words += f" {before} {inner_words}"
     return source, words
 
 

@@ -60,7 +60,7 @@ engines: install ## The adapters inside real serving engines, each in its own en
 circle: system-tests install ## From an engine to a report, by the commands of docs/how-to/circle.md (weekly)
 	@$(BIN)/pura model install >/dev/null
 	@packaging/setup/engines.sh --install llama_cpp
-	@PURA_CIRCLE=1 $(BIN)/python -m pytest -q tests/e2e/test_circle.py
+	@PURA_CIRCLE=1 $(BIN)/python -m pytest -q tests/e2e/test_circle.py tests/e2e/test_chat_front_ends.py
 
 survival: install ## What a mark survives of the programs of others, docs/how-to/what-survives.md (weekly)
 	@packaging/setup/tools.sh

@@ -6,6 +6,7 @@ import os
 import platform
 import re
 import statistics
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
@@ -88,6 +89,31 @@ def interleaved(
 def median_ratio(times: Mapping[str, Sequence[float]], name: str, base: str) -> float:
     """Return the median over the rounds of ``name`` divided by ``base`` in the same round."""
     return statistics.median(a / b for a, b in zip(times[name], times[base], strict=True))
+
+
+def write_private(path: Path, content: str) -> Path:
+    """Write a file that only its user can read, as engines and gateways ask for."""
+    path.touch(mode=0o600)
+    path.write_text(content)
+    return path
+
+
+def write_signer(folder: Path) -> dict[str, str]:
+    """Write a certificate for manifests, and return the part of a policy that names it."""
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+    from tests.core.certificates import authority, key_pem, manifest_signer, pem
+
+    root = authority()
+    key, certificate = manifest_signer(root)
+    write_private(folder / "signer.pem", pem(certificate, root[1]).decode())
+    write_private(folder / "signer.key", key_pem(key).decode())
+    return {
+        "certificate": "signer.pem",
+        "key": "signer.key",
+        "soft_binding": "org.example.pura.1",
+        "embed": "a8",
+        "folder": "manifests",
+    }
 
 
 def peak_memory_bytes() -> int:

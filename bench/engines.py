@@ -2,8 +2,9 @@
 
 Run ``.engines/vllm/bin/python bench/engines.py`` after ``make engines``. One engine in this process
 writes 1, 8 and 32 texts at once, in turn without and with marks, every text with a payload of its
-own. Plain sampling is at the same temperature. Times are the processor's, all threads together, so
-that other programs hardly count.
+own. The tickets of marked texts are redeemed over a gateway's channel, and each token is reported
+there, but no row is written. Plain sampling is at the same temperature. Times are the processor's,
+all threads together, so that other programs hardly count.
 """
 
 from __future__ import annotations
@@ -29,6 +30,9 @@ os.environ.update(
 )
 
 import _common
+from pura.embed.serving.channel import ChannelServer
+from pura.embed.serving.tickets import TICKET, AssignedMark, TicketOffice
+from pura.scheme import Payload
 
 SEED = 20_261_126
 PROMPT = "The city council met on Tuesday evening to discuss the new plan for the harbour and"
@@ -41,23 +45,27 @@ def deployed(folder: Path, model: Path) -> None:
     from pura.scheme import Profile, SecretKey
 
     size = json.loads((model / "pura-model.json").read_text())["vocab_size"]
-    (folder / "house.json").write_text(
-        Profile(payload_bits=36, blocks=4, vocab_size=size).to_json()
+    _common.write_private(
+        folder / "house.json", Profile(payload_bits=36, blocks=4, vocab_size=size).to_json()
     )
-    (folder / "house.key").write_text(SecretKey(bytes(range(32))).to_hex())
+    _common.write_private(folder / "house.key", SecretKey(bytes(range(32))).to_hex())
     rows = {"house": {"profile": "house.json", "key": "house.key"}}
-    (folder / "serving.json").write_text(json.dumps({"deployments": rows}))
-    os.environ["PURA_SERVING"] = str(folder / "serving.json")
+    stated = {"deployments": rows, "required": False, "tickets": "tickets"}
+    os.environ["PURA_SERVING"] = str(
+        _common.write_private(folder / "serving.json", json.dumps(stated))
+    )
 
 
-def measure(engine: Any, batch: int, tokens: int, rounds: int) -> list[str]:
+def measure(engine: Any, office: TicketOffice, batch: int, tokens: int, rounds: int) -> list[str]:
     """Return a row of the table."""
     from vllm import SamplingParams
 
+    def ticket(number: int) -> dict[str, str]:
+        mark = AssignedMark(deployment="house", payload=Payload.from_int(number, 36))
+        return {TICKET: office.open(mark).text}
+
     def write(way: str, length: int) -> None:
-        arguments = [
-            {"pura_payload": hex(at + 1)} if way == "marked" else None for at in range(batch)
-        ]
+        arguments = [ticket(number + 1) if way == "marked" else None for number in range(batch)]
         asked = [
             SamplingParams(max_tokens=length, ignore_eos=True, temperature=1.0, extra_args=one)
             for one in arguments
@@ -94,6 +102,8 @@ def main() -> None:
     _common.print_facts(f"Marking inside vLLM {vllm.__version__}", SEED)
     with tempfile.TemporaryDirectory() as folder:
         deployed(Path(folder), model)
+        office = TicketOffice(lambda marks, series: list(marks))
+        listening = ChannelServer(Path(folder) / "tickets", office)
         engine = vllm.LLM(
             str(model),
             dtype="float32",
@@ -102,7 +112,8 @@ def main() -> None:
             max_num_seqs=max(BATCHES),
             logits_processors=["pura.embed.serving.vllm_v1:PuraLogitsProcessor"],
         )
-        rows = [measure(engine, batch, options.tokens, options.rounds) for batch in BATCHES]
+        rows = [measure(engine, office, batch, options.tokens, options.rounds) for batch in BATCHES]
+        listening.close()
     _common.print_table(
         [
             "requests",

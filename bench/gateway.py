@@ -1,14 +1,16 @@
 """What a gateway costs: texts from llama.cpp, straight and through each of them.
 
 Run ``.engines/llama_cpp/bin/python bench/gateway.py`` after ``make engines``. One engine in this
-process stands behind all ways, and every text is marked: without a gateway by what the client
-sends. LiteLLM is a process of its own. The processor's time is that of all processes together,
-the clients' included, so that other programs hardly count; it does not see a wait for the disk.
+process stands behind all ways. Straight texts are unmarked; those through the gateway are marked,
+each with a row of its own, and with ``--manifests`` signed. LiteLLM is a process of its own. The
+processor's time is that of all processes together, the clients' included, so that other programs
+hardly count; it does not see a wait for the disk.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
 import statistics
@@ -34,34 +36,46 @@ SEED = 20_261_126
 ROOT = Path(__file__).resolve().parents[1]
 LITELLM = ROOT / ".engines" / "litellm" / "bin" / "litellm"
 PROMPT = "The city council met on Tuesday evening to discuss the new plan for the harbour and"
-CUSTOMER = "north"
+MODEL = "council"
 CLIENTS = 8
-AUTH = f"""
+KEY = "sk-north"
+# LiteLLM's internal id of the key.
+CUSTOMER = hashlib.sha256(KEY.encode()).hexdigest()
+SECRET = "a secret of proxy and gateway"  # noqa: S105
+AUTH = """
 from litellm.proxy._types import UserAPIKeyAuth
 
 async def check(request, api_key):
-    return UserAPIKeyAuth(api_key=api_key, key_alias="{CUSTOMER}")
+    return UserAPIKeyAuth(api_key=api_key)
 """
 
 
-def written(folder: Path, vocab_size: int) -> None:
-    """Write key, profile, deployments and policy."""
+def write_files(folder: Path, vocab_size: int, *, manifests: bool) -> None:
+    """Write key, profile, deployments, policy and LiteLLM's file."""
     from pura.scheme import Profile, SecretKey
 
+    write = _common.write_private
     profile = Profile(payload_bits=36, blocks=4, vocab_size=vocab_size)
-    (folder / "house.json").write_text(profile.to_json())
-    (folder / "house.key").write_text(SecretKey(bytes(range(32))).to_hex())
+    write(folder / "house.json", profile.to_json())
+    write(folder / "house.key", SecretKey(bytes(range(32))).to_hex())
+    write(folder / "proxy.secret", SECRET)
     house = {"profile": "house.json", "key": "house.key"}
-    (folder / "serving.json").write_text(json.dumps({"deployments": {"house": house}}))
-    policy = {
+    stated = {"deployments": {"house": house}, "required": False}
+    write(folder / "serving.json", json.dumps(stated))
+    policy: dict[str, Any] = {
         "deployment": "house",
         "profile": "house.json",
         "engine": "llama.cpp",
+        "models": [MODEL],
         "payload": {"bits": "@number"},
-        "customers": {CUSTOMER: 1},
+        "customers": {CUSTOMER: None},
+        "proxy": {"addresses": ["127.0.0.1"], "secret_file": "proxy.secret"},
         "log": "issued",
     }
-    (folder / "gateway.json").write_text(json.dumps(policy))
+    if manifests:
+        policy["manifest"] = _common.write_signer(folder)
+    write(folder / "gateway.json", json.dumps(policy))
+    write(folder / "litellm.json", json.dumps({"secret_file": "proxy.secret"}))
 
 
 @contextmanager
@@ -84,16 +98,19 @@ def listening(application: Any) -> Iterator[str]:
 @contextmanager
 def proxied(folder: Path, engine: str, port: int, **settings: Any) -> Iterator[tuple[str, int]]:
     """Run LiteLLM's proxy in front of an engine; address and process."""
-    where = {"model": "openai/smollm2", "api_base": f"{engine}/v1", "api_key": "none"}
+    where = {"model": f"openai/{MODEL}", "api_base": f"{engine}/v1", "api_key": SECRET}
     config = {
-        "model_list": [{"model_name": "council", "litellm_params": where}],
+        "model_list": [{"model_name": MODEL, "litellm_params": where}],
         "litellm_settings": settings,
         "general_settings": {"custom_auth": "auth.check", "master_key": "sk-" + 64 * "7"},
     }
     (folder / "auth.py").write_text(AUTH)
     file = folder / f"{port}.yaml"
     file.write_text(json.dumps(config))
-    environment = os.environ | {"PURA_GATEWAY": str(folder / "gateway.json")}
+    environment = os.environ | {
+        "PURA_LITELLM": str(folder / "litellm.json"),
+        "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+    }
     command = [str(LITELLM), "--config", str(file), "--port", str(port), "--host", "127.0.0.1"]
     with (folder / f"{port}.log").open("wb") as log:
         proxy = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
@@ -110,12 +127,10 @@ def proxied(folder: Path, engine: str, port: int, **settings: Any) -> Iterator[t
         proxy.wait(60)
 
 
-def ask(url: str, tokens: int, marks: dict[str, str] | None) -> None:
+def ask(url: str, tokens: int, headers: dict[str, str]) -> None:
     """Have one text written; raises where that fails."""
-    body: dict[str, Any] = {"model": "council", "prompt": PROMPT, "max_tokens": tokens}
-    if marks is not None:
-        body["pura"] = marks
-    headers = {"Authorization": "Bearer sk-north", "x-pura-customer": CUSTOMER}
+    # An end would make some texts shorter than others.
+    body = {"model": MODEL, "prompt": PROMPT, "max_tokens": tokens, "ignore_eos": True}
     answer = httpx.post(f"{url}/v1/completions", json=body, headers=headers, timeout=600)
     answer.raise_for_status().json()["choices"][0]["text"]
 
@@ -162,12 +177,15 @@ def main() -> None:
     parser.add_argument("--tokens", type=int, default=50)
     parser.add_argument("--texts", type=int, default=16)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--manifests", action="store_true", help="sign each marked text")
     options = parser.parse_args()
     import llama_cpp
 
-    from pura.embed.serving.gateway import Gateway, GatewayMiddleware, Policy
-    from pura.embed.serving.llama_cpp import application
-    from pura.embed.serving.marker import Deployments
+    from pura.embed.serving.deployments import ServingConfig
+    from pura.embed.serving.gateway import Gateway, GatewayMiddleware
+    from pura.embed.serving.llama_routes import LlamaServer, ServedModel
+    from pura.embed.serving.llama_writing import TextWriter
+    from pura.embed.serving.policy import Policy
 
     _common.print_facts("Gateways in front of llama.cpp", SEED)
     print(f"{options.texts} texts of {options.tokens} tokens, {CLIENTS} clients")
@@ -176,32 +194,36 @@ def main() -> None:
     model = llama_cpp.Llama(str(gguf), n_ctx=512, n_threads=1, verbose=False)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        written(folder, model.n_vocab())
-        app = application(model, Deployments.load(folder / "serving.json"))
+        write_files(folder, model.n_vocab(), manifests=options.manifests)
         gateway = Gateway(Policy.load(folder / "gateway.json"))
+        deployments = ServingConfig.load(folder / "serving.json").deployments()
+        writer = TextWriter(model, deployments, gateway.office)
+        served = ServedModel(name=MODEL, model=model)
+        app = LlamaServer(served, writer, required=False).application()
         with (
             listening(app) as straight,
             listening(GatewayMiddleware(app, gateway)) as middleware,
             proxied(folder, straight, 18_401) as (plain, one),
-            proxied(folder, straight, 18_402, callbacks="pura.embed.serving.litellm.callback") as (
-                callback,
-                two,
-            ),
+            proxied(
+                folder, middleware, 18_402, callbacks="pura.embed.serving.litellm.callback"
+            ) as (callback, two),
         ):
-            own = {"pura_payload": "0x2A5", "pura_profile": "house"}
+            as_proxy = {"Authorization": f"Bearer {SECRET}", "x-pura-customer": CUSTOMER}
+            as_client = {"Authorization": f"Bearer {KEY}"}
             places = {
-                "straight": (straight, own),
-                "middleware": (middleware, None),
-                "LiteLLM": (plain, own),
-                "LiteLLM, callback": (callback, None),
+                "straight, unmarked": (straight, {}),
+                "gateway, marked": (middleware, as_proxy),
+                "LiteLLM, unmarked": (plain, as_client),
+                "LiteLLM and gateway, marked": (callback, as_client),
             }
             ways = {
-                name: (lambda url=url, marks=marks: ask(url, options.tokens, marks))
-                for name, (url, marks) in places.items()
+                name: (lambda url=url, headers=headers: ask(url, options.tokens, headers))
+                for name, (url, headers) in places.items()
             }
             measure(ways, options.texts, options.rounds, [one, two])
         gateway.close()
-        rows = sum(len(f.read_text().splitlines()) - 1 for f in (folder / "issued").glob("*.jsonl"))
+        logs = (folder / "issued").glob("*.issued.jsonl")
+        rows = sum(len(log.read_text().splitlines()) - 1 for log in logs)
         print(f"{rows} rows in the register's log")
 
 

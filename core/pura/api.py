@@ -8,20 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pura.audit.options import AuditText
-from pura.base.errors import InputError, KeyStoreError, PuraError, SigningError
+from pura.base.errors import InputError, KeyStoreError, ProfileError, PuraError, SigningError
 from pura.base.paths import Paths, user_paths
 from pura.documents import Document, ReadOptions, endings, from_text, read_file
 from pura.keys import KeyRef, Secret
 from pura.model import libraries
 from pura.record.audit import Audit
 from pura.scheme import Payload, Profile, SecretKey, pack, parse_payload
-from pura.usecases.audits import Prepared, Setup, prepared
+from pura.usecases.audits import Prepared, Setup, prepared, stored_setup
 from pura.usecases.choices import Choices, trusted
 from pura.usecases.environment import Environment
 from pura.usecases.keys import marking_key, open_identity
@@ -89,8 +89,9 @@ def load(
 def verify(
     text: Text,
     *,
+    setup: str | None = None,
     key: Keys = (),
-    profile: Profile | Text,
+    profile: Profile | Text | None = None,
     model: LanguageModel | Text | None = None,
     name: str = "pasted text",
     prompt: str | Sequence[str] | None = None,
@@ -108,6 +109,8 @@ def verify(
     Args:
         text: The text; a :class:`~pathlib.Path` is a file that is read. A string that is the name
             of a file is refused.
+        setup: Name of a stored set-up, instead of key, profile and model; those that are passed
+            as well replace its parts.
         key: A key, the name of a stored one, or several; the evidence is the mean over them. None
             for a mark by others takes the key that its profile is sealed under.
         profile: A profile, or its file or stored name.
@@ -129,9 +132,9 @@ def verify(
     Raises:
         PuraError: The text cannot be read or audited; key, profile or model are not there.
     """
-    setup = _setup(profile, decoder, epochs, also, weigh, policy, register, trust)
-    with _prepared(key, model, setup) as ready:
-        document = _document(text, name, setup.trust or "")
+    options = _choices(decoder, epochs, weigh, policy, register, trust)
+    with _prepared(setup, key, profile, model, also, options) as ready:
+        document = _document(text, name, options.trust or "")
         saved = None if ids is None else tuple(ids)
         found = ready.audit(AuditText(document=document, prompts=_prompts(prompt), ids=saved))
     if found.error is not None:
@@ -142,8 +145,9 @@ def verify(
 def verify_many(
     texts: Iterable[Text] | Iterable[tuple[object, Text]] | Mapping[Any, Text],
     *,
+    setup: str | None = None,
     key: Keys = (),
-    profile: Profile | Text,
+    profile: Profile | Text | None = None,
     model: LanguageModel | Text | None = None,
     decoder: str = Choices.decoder,
     epochs: str = Choices.epochs,
@@ -158,7 +162,8 @@ def verify_many(
     Args:
         texts: Texts or files; or pairs of an identifier of your own and such a text; or a mapping
             of them. Without identifiers they are counted from 0.
-        key: As for :func:`verify`, and so are the others.
+        setup: As for :func:`verify`, and so are the others.
+        key: See there.
         profile: See there.
         model: See there.
         decoder: See there.
@@ -180,10 +185,10 @@ def verify_many(
     def items() -> Iterator[tuple[object, AuditText | PuraError]]:
         for number, one in enumerate(pairs):
             own, text = one if isinstance(one, tuple) else (number, one)
-            yield own, ready.contained(partial(_asked, text, str(own), setup.trust or ""))
+            yield own, ready.contained(partial(_asked, text, str(own), options.trust or ""))
 
-    setup = _setup(profile, decoder, epochs, also, weigh, policy, register, trust)
-    with _prepared(key, model, setup) as ready:
+    options = _choices(decoder, epochs, weigh, policy, register, trust)
+    with _prepared(setup, key, profile, model, also, options) as ready:
         for own, found in ready.stream(items()):
             error = found if isinstance(found, PuraError) else found.error
             audit = None if isinstance(found, PuraError) or error is not None else found.audit
@@ -278,22 +283,17 @@ def sign_manifest(
     )
 
 
-def _setup(
-    profile: Profile | Text,
+def _choices(
     decoder: str,
     epochs: str,
-    also: Sequence[Profile | Text],
     weigh: bool,
     policy: Policy | Path | None,
     register: bool,
     trust: Path | None,
-) -> Setup:
-    return Setup(
-        keys=(),
-        profile=_profile(profile),
+) -> Choices:
+    return Choices(
         decoder=decoder,
         epochs=epochs,
-        also=tuple(_profile(one) for one in also),
         weigh=weigh,
         policy=policy,
         ask_register=register,
@@ -302,14 +302,29 @@ def _setup(
 
 
 def _prepared(
-    key: Keys, model: LanguageModel | Text | None, setup: Setup
+    setup: str | None,
+    key: Keys,
+    profile: Profile | Text | None,
+    model: LanguageModel | Text | None,
+    also: Sequence[Profile | Text],
+    options: Choices,
 ) -> AbstractContextManager[Prepared]:
+    """Lend what texts are audited with: a stored set-up, or parts that are named one by one."""
     at, refs = _keys(key)
-    if model is None or isinstance(model, str | Path):
-        setup = replace(setup, model=None if model is None else str(model))
+    shared = None if profile is None else _profile(profile)
+    if setup is not None:
+        used = stored_setup(at, setup, profile=shared, keys=refs, other_model=model is not None)
+    elif shared is not None:
+        used = Setup(keys=tuple(refs), profile=shared)
     else:
+        raise ProfileError("face.setup", code="usage")
+    if isinstance(model, str | Path):
+        used = replace(used, model=str(model))
+    elif model is not None:
         at = replace(at, lent_model=model)
-    return prepared(at, replace(setup, keys=tuple(refs)))
+    further = tuple(_profile(one) for one in also)
+    values = {one.name: getattr(options, one.name) for one in fields(Choices)}
+    return prepared(at, replace(used, also=further, **values))
 
 
 def _keys(key: Keys) -> tuple[Environment, list[KeyRef]]:

@@ -9,12 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.core.programs import lend
 
 import pura
 from pura.base.errors import ProfileError
 from pura.base.paths import user_paths
+from pura.keys import Place
 from pura.usecases.environment import Environment
 from pura.usecases.profiles import create_profile
+from pura.usecases.setups import save_setup
 from pura.words.sentences import fill, title
 
 OLD = Path(__file__).parents[1] / "data" / "v0.1.0"
@@ -127,6 +130,54 @@ def test_what_is_no_key_or_no_text_is_an_error_of_ours(sample, small_model, tmp_
     found = list(pura.verify_many(texts, key=sample["key"], **with_))
     assert [one.to_row()["error"] for one in found] == ["input-field", "input-field", "usage", None]
     assert [one.id for one in found] == ["a", "b", "c", "d"]
+
+
+@pytest.fixture
+def set_up(small_models, small_samples, lent) -> dict[str, Any]:
+    """A stored set-up of the key and the profile that the small samples are marked with."""
+    sample, words = small_samples["marked-tbcc"], b"four words in a row"
+    paths = user_paths()
+    lend(small_models, paths.models)
+    at = Environment(paths=paths, device="cpu", ask_folder=lambda _new: bytearray(words))
+    with pura.SecretKey.from_hex(sample["key_hex"]) as key:
+        entry = at.keys.add("house", key, place=Place.FILES)
+    at.profiles.save("house", pura.Profile.from_dict(sample["profile"]))
+    save_setup(at, name="newsroom", profile="house", keys=(entry.fingerprint,))
+    return sample
+
+
+def test_a_stored_set_up_is_used_whole(set_up, monkeypatch):
+    monkeypatch.setattr("pura.api._environment", unlocked)
+    text, other = (one["text"] for one in set_up["texts"])
+    found = pura.verify(text, setup="newsroom")
+    assert (found.verdict, found.key.label) == ("mark", "house")
+    [result] = pura.verify_many([other], setup="newsroom")
+    assert result.audit is not None
+    assert result.audit.key.fingerprint == found.key.fingerprint
+
+
+def test_a_part_that_is_passed_replaces_that_of_the_set_up(set_up, small_model, monkeypatch):
+    monkeypatch.setattr("pura.api._environment", unlocked)
+    key = pura.SecretKey.from_hex("5c" * 32)
+    text = set_up["texts"][0]["text"]
+    found = pura.verify(text, setup="newsroom", key=key, model=small_model)
+    assert found.key.fingerprint == key.fingerprint
+
+
+def test_neither_a_set_up_nor_a_profile_is_refused(set_up):
+    with pytest.raises(ProfileError) as refused:
+        pura.verify("A few words.")
+    assert refused.value.key == "face.setup"
+    with pytest.raises(ProfileError) as refused:
+        pura.verify("A few words.", setup="nowhere")
+    assert refused.value.key == "setup.none"
+
+
+def unlocked(paths) -> Environment:
+    """An environment whose key files can be opened."""
+    return Environment(
+        paths=paths, device="cpu", ask_folder=lambda _new: bytearray(b"four words in a row")
+    )
 
 
 def test_a_fault_of_the_program_is_the_result_of_one_text(

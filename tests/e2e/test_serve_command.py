@@ -46,6 +46,64 @@ def test_tokens_are_made_listed_and_revoked(rows):
     pura("serve", "--listen", "127.0.0.1:0", code=2)  # without a profile
 
 
+PROFILE = {
+    "scheme": "pura1",
+    "code": "tbcc",
+    "payload_bits": 16,
+    "vocab_size": 49152,
+    "fields": [
+        {"name": "customer", "bits": 10, "kind": "integer"},
+        {"name": "day", "bits": 6, "kind": "integer"},
+    ],
+}
+KEY = "00112233445566ff"
+
+
+def test_a_publisher_is_granted_values_when_its_token_is_made_and_later(tmp_path, rows):
+    profile = tmp_path / "house.json"
+    profile.write_text(json.dumps(PROFILE))
+    new = ("serve", "token", "new", "press", "--role", "publisher", "--profile", str(profile))
+    pura(*new, "--range", "customer=400..499", "--range", "0x0..0x3f", "--key", KEY)
+    [row] = rows(pura("serve", "token", "list", "--json"))
+    grants = [(one["key"], one["bits"], one["first"], one["last"]) for one in row["grants"]]
+    assert grants == [(KEY, 16, 400 << 6, (500 << 6) - 1), (KEY, 16, 0, 63)]
+    assert "0x6400..0x7cff" in pura("serve", "token", "list")
+    pura("serve", "token", "grant", "press", "--profile", str(profile))
+    [row] = rows(pura("serve", "token", "list", "--json"))
+    [grant] = row["grants"]
+    assert (grant["key"], grant["first"], grant["last"]) == ("", 0, 0xFFFF)
+    pura("serve", "token", "grant", row["id"])
+    [row] = rows(pura("serve", "token", "list", "--json"))
+    assert row["grants"] == []
+
+
+def test_a_profile_that_names_its_key_grants_marks_of_that_key(tmp_path, rows):
+    profile = tmp_path / "house.json"
+    profile.write_text(json.dumps(PROFILE | {"key": KEY}))
+    pura("serve", "token", "new", "press", "--role", "publisher", "--profile", str(profile))
+    [row] = rows(pura("serve", "token", "list", "--json"))
+    assert [grant["key"] for grant in row["grants"]] == [KEY]
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        (["--role", "publisher"], 2),  # which values?
+        (["--role", "publisher", "--range", "customer=400..499"], 2),  # of which profile?
+        (["--role", "publisher", "--profile", "P", "--profile", "P", "--range", "0x0..0x1"], 2),
+        (["--role", "publisher", "--profile", "P", "--range", "day=1..2"], 1),
+        (["--role", "publisher", "--profile", "P", "--key", "nobody"], 1),
+        (["--role", "trusted", "--profile", "P"], 1),
+    ],
+)
+def test_a_grant_that_cannot_be_is_refused(tmp_path, rows, options, code):
+    profile = tmp_path / "house.json"
+    profile.write_text(json.dumps(PROFILE))
+    named = [str(profile) if option == "P" else option for option in options]
+    pura("serve", "token", "new", "press", *named, code=code)
+    assert rows(pura("serve", "token", "list", "--json")) == []
+
+
 @contextmanager
 def served(folder: Path, *words: str) -> Iterator[tuple[httpx.Client, subprocess.Popen[str]]]:
     """Run the service as a process of its own."""

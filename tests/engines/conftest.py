@@ -32,8 +32,12 @@ os.environ.update(
     DO_NOT_TRACK="1",
 )
 
+from tests.core.embed.serving.hostile import Expected, HostileAnswer, HostileRequest
+
 import pura
 from pura.base.paths import user_paths
+from pura.embed.serving.channel import ChannelServer
+from pura.embed.serving.tickets import TICKET, AssignedMark, Ticket, TicketOffice
 from pura.keys.sealed import seal_secret
 from pura.scheme import Payload, Profile, SecretKey
 from pura.scheme.foreign import FOREIGN, foreign_settings
@@ -42,6 +46,8 @@ if TYPE_CHECKING:
     from pura.model.load import LanguageModel
 
 BUILTIN = "smollm2-135m"
+# Fewer tokens of the small model may carry too little for a verdict.
+LEAST_LENGTH = 100
 STARTS_S = 600  # on a busy machine
 KEYS = {"house": SecretKey(bytes(range(32))), "desk": SecretKey(b"\7" * 32)}
 PROMPTS = (
@@ -52,23 +58,37 @@ PROMPTS = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Deployed:
-    """A folder that ``PURA_SERVING`` names, what is in it, and what reads; None: the built-in."""
+    """A folder that ``PURA_SERVING`` names, with what is in it.
+
+    Attributes:
+        folder: The folder.
+        model: Folder of the model that the engine writes with.
+        profiles: The profile of each deployment.
+        office: Opens tickets, as a gateway of another process would.
+        reader: The model that reads; None: the built-in one.
+    """
 
     folder: Path
     model: Path
     profiles: dict[str, Profile]
+    office: TicketOffice
     reader: LanguageModel | None = None
 
     @property
     def file(self) -> Path:
         return self.folder / "serving.json"
 
-    def arguments(self, name: str, payload: int) -> dict[str, str]:
-        """Return what a request brings that asks for this mark."""
+    def ticket(self, name: str, payload: int) -> Ticket:
+        """Open the ticket of a request that a gateway assigns this mark to."""
         bits = self.profiles[name].payload_bits
-        return {"pura_profile": name, "pura_payload": Payload.from_int(payload, bits).hex}
+        mark = AssignedMark(deployment=name, payload=Payload.from_int(payload, bits))
+        return self.office.open(mark)
+
+    def arguments(self, name: str, payload: int) -> dict[str, str]:
+        """Return what such a request brings."""
+        return {TICKET: self.ticket(name, payload).text}
 
     def audit(self, text: str, name: str, ids: Sequence[int] | None = None) -> pura.Audit:
         """Return what an auditor gets to read of a text."""
@@ -114,7 +134,7 @@ def of_some_length(ask: Callable[[], Any]) -> Any:
     for _ in range(20):
         made = ask()
         usage = made["usage"] if isinstance(made, dict) else made.usage.model_dump()
-        if usage["completion_tokens"] >= 100:
+        if usage["completion_tokens"] >= LEAST_LENGTH:
             return made
     raise AssertionError("every answer ended at once")
 
@@ -149,6 +169,51 @@ def of_engine_only(deployed: Deployed, profiles: Sequence[Profile], texts: Seque
             found = pura.verify(text, key=KEYS["house"], profile=own, model=deployed.reader)
             assert (found.verdict == "mark") == (profile == own), (own.scheme, text)
             assert profile == own or found.evidence.log10_e < 2
+
+
+def private(path: Path, content: str) -> Path:
+    """Write a file that only its user can read."""
+    path.touch(mode=0o600)
+    path.chmod(0o600)
+    path.write_text(content)
+    return path
+
+
+def rows_in(folder: Path) -> list[dict[str, str]]:
+    """Return the rows that gateways of a folder have written, in the order of their files."""
+    files = sorted((folder / "issued").glob("*.issued.jsonl"))
+    return [json.loads(line) for file in files for line in file.read_text().splitlines()[1:]]
+
+
+def check_hostile(
+    deployed: Deployed,
+    request: HostileRequest,
+    ask: Callable[[], HostileAnswer],
+    read: Callable[[str], str] = str,
+) -> None:
+    """Demand that the answer carries the payload of the one row written for it, or is none.
+
+    Args:
+        deployed: Where the rows are; the customer is called north.
+        request: What is asked.
+        ask: Sends it.
+        read: Returns the text of an answer without what was added to it.
+    """
+    for _ in range(20):  # a text that the model ends at once carries too little
+        before = rows_in(deployed.folder)
+        answer = ask()
+        new = rows_in(deployed.folder)[len(before) :]
+        if answer.status != 200:
+            assert request.expected is not Expected.ANSWERED, answer.body
+            assert (answer.status >= 400, new) == (True, []), answer
+            return
+        assert request.expected is not Expected.REFUSED, answer.text
+        (row,) = new
+        assert row["who"] == "north"
+        if json.loads(answer.body)["usage"]["completion_tokens"] > LEAST_LENGTH:
+            deployed.check(read(answer.text), "house", int(row["payload"], 2))
+            return
+    raise AssertionError("every answer ended at once")
 
 
 def free_port() -> int:
@@ -190,7 +255,7 @@ def gguf() -> Path:
 
 
 @pytest.fixture(scope="session")
-def deployed(tmp_path_factory: pytest.TempPathFactory) -> Deployed:
+def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
     """Two deployments with keys, payload widths, codes and temperatures of their own."""
     folder = tmp_path_factory.mktemp("serving")
     model = user_paths().models / BUILTIN
@@ -207,13 +272,17 @@ def deployed(tmp_path_factory: pytest.TempPathFactory) -> Deployed:
     warmer = replace(plain, payload_bits=12, code="spc", blocks=3, temperature=1.2)
     profiles = {"house": plain, "desk": warmer}
     for name, profile in profiles.items():
-        (folder / f"{name}.json").write_text(profile.to_json())
-        (folder / f"{name}.key").write_text(KEYS[name].to_hex())
+        private(folder / f"{name}.json", profile.to_json())
+        private(folder / f"{name}.key", KEYS[name].to_hex())
     rows = {name: {"profile": f"{name}.json", "key": f"{name}.key"} for name in profiles}
-    found = Deployed(folder=folder, model=model, profiles=profiles)
-    found.file.write_text(json.dumps({"deployments": rows}))
-    os.environ["PURA_SERVING"] = str(found.file)
-    return found
+    office = TicketOffice(lambda marks, series: list(marks))
+    deployed = Deployed(folder=folder, model=model, profiles=profiles, office=office)
+    serving = {"deployments": rows, "required": False, "tickets": "tickets"}
+    private(deployed.file, json.dumps(serving))
+    os.environ["PURA_SERVING"] = str(deployed.file)
+    listening = ChannelServer(folder / "tickets", office)
+    yield deployed
+    listening.close()
 
 
 def same_interface(ours: type, theirs: type) -> None:

@@ -21,11 +21,14 @@ class RecordingLogitsProcessor(PuraLogitsProcessor):
 
     def apply(self, logits: torch.Tensor) -> torch.Tensor:
         """Mark, and keep where each drawn token lies in the distribution it was drawn from."""
-        marked = {index: row for index, (row, _) in self._texts.items()}
+        marked = {index: text for index, (text, _) in self._texts.items()}
         before = logits.double()
         after = super().apply(logits)
         rows = []
-        for index, row in marked.items():
+        for index, text in marked.items():
+            row = self._marker._texts[text].row
+            if row is None:  # its ticket was refused
+                continue
             profile = self._marker._engine._rows[row].profile
             weights = torch.softmax(before[index] / profile.temperature, dim=0)
             token = int(after[index].argmax())

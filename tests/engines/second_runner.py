@@ -23,15 +23,29 @@ from triton.backends import backends
 BACKEND: Any = SimpleNamespace(driver=SimpleNamespace(is_active=lambda: True), compiler=None)
 
 
+# Of every run, so that two of them draw alike where the engine computes alike.
+ENTROPY = 2**100 + 7
+
+
+def accepted(engine: Any) -> int:
+    """Return how many drafted tokens an engine has accepted."""
+    name = "vllm:spec_decode_num_accepted_tokens"
+    return sum(metric.value for metric in engine.get_metrics() if metric.name == name)
+
+
 def main(asked: Path) -> None:
     """Write the texts of a request file beside it.
 
     Args:
         asked: ``{"model": …, "runs": [{"engine": {…}, "prompts": […], "arguments": […], "tokens":
-            …}]}``; the answer, ``[[[id, …], …], …]``, holds a list of texts for each run.
+            …}]}``; the answer is a list of ``{"texts": [[id, …], …], "accepted": …}``, one a run.
     """
     backends["cpu"] = BACKEND
     import vllm
+
+    from pura.embed.serving import vllm_requests
+
+    vllm_requests.secrets = SimpleNamespace(randbits=lambda bits: ENTROPY)  # type: ignore[assignment]
 
     request = json.loads(asked.read_text())
     made = []
@@ -42,6 +56,7 @@ def main(asked: Path) -> None:
             enforce_eager=True,
             max_model_len=256,
             max_num_seqs=8,
+            disable_log_stats=False,
             **run["engine"],
         )
         params = [
@@ -50,8 +65,9 @@ def main(asked: Path) -> None:
             )
             for arguments in run["arguments"]
         ]
-        found = engine.generate(run["prompts"], params, use_tqdm=False)
-        made.append([list(one.outputs[0].token_ids) for one in found])
+        texts = engine.generate(run["prompts"], params, use_tqdm=False)
+        ids = [list(text.outputs[0].token_ids) for text in texts]
+        made.append({"texts": ids, "accepted": accepted(engine)})
         del engine
     asked.with_suffix(".made").write_text(json.dumps(made))
 

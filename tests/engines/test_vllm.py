@@ -14,6 +14,7 @@ from recording import RECORD, draws_in
 from scipy.stats import kstest
 
 from conftest import PROMPTS, Deployed, named, same_interface
+from pura.embed.serving.tickets import TICKET
 
 LENGTH = 200
 ADAPTER = "pura.embed.serving.vllm_v1:PuraLogitsProcessor"
@@ -102,25 +103,22 @@ def test_marked_draws_follow_the_models_distribution(record: Path) -> None:
     assert abs(z) < 4
 
 
-def test_several_answers_to_one_request_share_its_payload(engine: Any, deployed: Deployed) -> None:
-    asked = params(deployed.arguments("house", 0x123456789), n=4)
-    (made,) = engine.generate([PROMPTS[0]], [asked], use_tqdm=False)
-    texts = [one.text for one in made.outputs]
-    assert len(set(texts)) == 4
-    named(
-        deployed,
-        [("house", 0x123456789, one.text, list(one.token_ids)) for one in made.outputs],
-    )
+@pytest.mark.parametrize("settings", [{"n": 4}, {"thinking_token_budget": 5}])
+def test_a_marked_request_that_lets_others_choose_tokens_is_refused(
+    engine: Any, deployed: Deployed, settings: dict[str, int]
+) -> None:
+    """Several texts would share a mark; a budget for thinking forces its end."""
+    asked = params(deployed.arguments("house", 5), **settings)
+    with pytest.raises(vllm.exceptions.VLLMValidationError):
+        engine.generate([PROMPTS[0]], [asked], use_tqdm=False)
 
 
 def test_a_text_that_a_stop_string_ends(engine: Any, deployed: Deployed) -> None:
-    asked = params(
-        deployed.arguments("desk", 0x5A3), stop=["the"], min_tokens=80, max_tokens=LENGTH
-    )
+    asked = params(deployed.arguments("desk", 0x5A3), stop=["e"], min_tokens=120, max_tokens=LENGTH)
     (made,) = engine.generate([PROMPTS[1]], [asked], use_tqdm=False)
     (one,) = made.outputs
     assert one.finish_reason == "stop"
-    assert not one.text.endswith("the")
+    assert not one.text.endswith("e")
     deployed.check(one.text, "desk", 0x5A3)
 
 
@@ -170,19 +168,27 @@ def test_an_aborted_request_leaves_the_others_alone(engine: Any, deployed: Deplo
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    "arguments",
     [
-        ({"pura_payload": "0x1"}, "no deployment"),
-        ({"pura_payload": "0x1", "pura_profile": "cellar"}, "no deployment"),
-        ({"pura_payload": "0x1000", "pura_profile": "desk"}, "12"),
-        ({"pura_profile": "desk"}, "no payload"),
+        {"pura_payload": "0x1"},
+        {"pura_payload": "0x1", "pura_profile": "house"},
+        {TICKET: "guessed"},
+        {TICKET: 5},
     ],
 )
-def test_a_request_that_cannot_be_marked_as_it_asks_is_refused(
-    engine: Any, arguments: dict[str, str], words: str
+def test_a_request_that_names_a_mark_by_itself_is_refused(
+    engine: Any, arguments: dict[str, Any]
 ) -> None:
-    with pytest.raises(vllm.exceptions.VLLMValidationError, match=words):
+    with pytest.raises(vllm.exceptions.VLLMValidationError, match=TICKET):
         engine.generate([PROMPTS[0]], [params(arguments)], use_tqdm=False)
+
+
+def test_a_ticket_is_good_for_one_text(engine: Any, deployed: Deployed) -> None:
+    """The second text gets no token of the model: nothing but the one that ends texts."""
+    asked = [params(deployed.arguments("house", 5), max_tokens=20)] * 2
+    first, second = engine.generate([PROMPTS[0]] * 2, asked, use_tqdm=False)
+    endings = [set(made.outputs[0].token_ids) for made in (first, second)]
+    assert sorted(len(tokens) > 1 for tokens in endings) == [False, True]
 
 
 def test_a_text_that_is_preempted_goes_on(deployed: Deployed) -> None:

@@ -32,27 +32,58 @@ SETTINGS: tuple[dict[str, Any], ...] = (
 ASKED: tuple[tuple[str, int] | None, ...] = (("desk", 0x5A3), None, ("house", 0x123456789))
 
 
+# Prompts that answers go on with in the same words, so that drafts are accepted now and then.
+LISTS = (
+    "One, two, three, four, five, six. One, two, three, four, five, six. One, two, three,",
+    "The harbour is old. The bridge is old. The market is old. The harbour is old. The",
+)
+DRAFTS = {"method": "ngram", "num_speculative_tokens": 3, "prompt_lookup_max": 3}
+
+
 @pytest.fixture(scope="module")
-def made(deployed: Deployed, tmp_path_factory: pytest.TempPathFactory) -> list[list[list[int]]]:
-    """Texts of an engine with each mark of its own, and with ours; minutes."""
+def runs(deployed: Deployed, tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+    """Texts of an engine with our marks, without drafts and with them, and with its own; minutes.
+
+    Ours come first: their tickets must be redeemed before they are too old.
+    """
     asked = tmp_path_factory.mktemp("second") / "asked.json"
-    own: list[dict[str, Any]] = [
-        {"engine": {"watermark_config": one}, "prompts": PROMPTS[:1], "arguments": [None]}
-        for one in SETTINGS
-    ]
+    adapter = {"logits_processors": ["pura.embed.serving.vllm_v2:PuraLogitsProcessor"]}
     ours = {
-        "engine": {"logits_processors": ["pura.embed.serving.vllm_v2:PuraLogitsProcessor"]},
+        "engine": adapter,
         "prompts": PROMPTS[: len(ASKED)],
         "arguments": [None if one is None else deployed.arguments(*one) for one in ASKED],
         "tokens": 2 * LENGTH,
     }
-    runs = [one | {"tokens": LENGTH} for one in own] + [ours]
-    asked.write_text(json.dumps({"model": str(deployed.model), "runs": runs}))
+    drafted = [
+        {
+            "engine": adapter | more,
+            "prompts": LISTS,
+            "arguments": [deployed.arguments("house", number) for number in range(len(LISTS))],
+            "tokens": LENGTH,
+        }
+        for more in ({}, {"speculative_config": DRAFTS})
+    ]
+    own: list[dict[str, Any]] = [
+        {
+            "engine": {"watermark_config": one},
+            "prompts": PROMPTS[:1],
+            "arguments": [None],
+            "tokens": LENGTH,
+        }
+        for one in SETTINGS
+    ]
+    asked.write_text(json.dumps({"model": str(deployed.model), "runs": [*drafted, ours, *own]}))
     command = [sys.executable, Path(__file__).with_name("second_runner.py"), asked]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-4000:]
-    found: list[list[list[int]]] = json.loads(asked.with_suffix(".made").read_text())
-    return found
+    made: list[dict[str, Any]] = json.loads(asked.with_suffix(".made").read_text())
+    return made
+
+
+@pytest.fixture(scope="module")
+def made(runs: list[dict[str, Any]]) -> list[list[list[int]]]:
+    """The texts without drafts: ours last, and before them those with its own marks."""
+    return [run["texts"] for run in (*runs[3:], runs[2])]
 
 
 @pytest.fixture(scope="module")
@@ -106,3 +137,10 @@ def test_our_adapter_marks_what_is_asked_and_nothing_else(
             deployed.check(text, *asked, ids)
         for name in deployed.profiles.keys() - {asked and asked[0]}:
             assert deployed.audit(text, name).verdict != "mark"
+
+
+def test_drafts_change_no_token(runs: list[dict[str, Any]]) -> None:
+    """N-gram drafts: what vLLM accepts of them are the tokens that the adapter chose."""
+    plain, drafted = runs[:2]
+    assert drafted["accepted"] > 0
+    assert drafted["texts"] == plain["texts"]

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import urllib.request
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -13,10 +14,24 @@ from typing import Any
 
 import openai
 import pytest
+from tests.core.embed.serving.hostile import HOSTILE, HostileRequest, send
 
-from conftest import BUILTIN, PROMPTS, Deployed, free_port, named, running
+from conftest import (
+    BUILTIN,
+    PROMPTS,
+    Deployed,
+    check_hostile,
+    free_port,
+    named,
+    private,
+    rows_in,
+    running,
+)
+from pura.embed.serving.routes import ENGINES
+from pura.embed.serving.tickets import TICKET
 
 LENGTH = 200
+SECRET = "a secret of proxy and gateway"
 
 
 def served(
@@ -89,12 +104,6 @@ def test_a_client_that_leaves_early_disturbs_nobody(
     deployed.check(made.choices[0].text, "desk", 10)
 
 
-def test_several_answers_to_one_request(client: openai.OpenAI, deployed: Deployed) -> None:
-    made = asked(client, PROMPTS[2], deployed.arguments("house", 42), n=4)
-    assert len({choice.text for choice in made.choices}) == 4
-    named(deployed, [("house", 42, choice.text, None) for choice in made.choices])
-
-
 def test_a_stop_string_and_a_temperature_that_no_profile_has(
     client: openai.OpenAI, deployed: Deployed
 ) -> None:
@@ -102,13 +111,13 @@ def test_a_stop_string_and_a_temperature_that_no_profile_has(
         model=BUILTIN,
         prompt=PROMPTS[1],
         max_tokens=LENGTH,
-        stop=["the"],
+        stop=["e"],
         temperature=0.3,
-        extra_body={"min_tokens": 80, "vllm_xargs": deployed.arguments("desk", 0x5A3)},
+        extra_body={"min_tokens": 120, "vllm_xargs": deployed.arguments("desk", 0x5A3)},
     )
     (one,) = made.choices
     assert one.finish_reason == "stop"
-    assert not one.text.endswith("the")
+    assert not one.text.endswith("e")
     deployed.check(one.text, "desk", 0x5A3)
 
 
@@ -135,58 +144,115 @@ def test_its_next_tokens_are_those_of_the_model_that_reads(client: openai.OpenAI
     assert found["kl_bits"]["value"] < 1e-3  # the same weights, float32 in both
 
 
+@pytest.mark.parametrize("path", ["/v1/completions", "/v1/chat/completions"])
+def test_every_field_that_vllm_knows_stands_in_the_table(client: openai.OpenAI, path: str) -> None:
+    """By the document of the running server: a new version's fields are looked at first."""
+    url = client.base_url.copy_with(path="/openapi.json")
+    with urllib.request.urlopen(str(url), timeout=60) as answer:
+        document = json.load(answer)
+    body = document["paths"][path]["post"]["requestBody"]["content"]["application/json"]
+    named = document["components"]["schemas"][body["schema"]["$ref"].rpartition("/")[2]]
+    route = ENGINES["vllm"].find("POST", path)
+    assert route.fields is not None
+    assert set(named["properties"]) == set(route.fields) | set(route.refused)
+
+
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    "arguments",
     [
-        ({"pura_payload": "0x1", "pura_profile": "cellar"}, "no deployment"),
-        ({"pura_payload": "0x1000", "pura_profile": "desk"}, "12"),
-        ({"pura_profile": "desk"}, "no payload"),
+        {"pura_payload": "0x1", "pura_profile": "house"},
+        {TICKET: "guessed"},
+        {TICKET: f"{'0' * 16}.{'0' * 32}", "pura_payload": "0x1"},
     ],
 )
-def test_a_wrong_request_is_answered_with_400(
-    client: openai.OpenAI, arguments: dict[str, str], words: str
+def test_a_request_that_names_a_mark_by_itself_is_answered_with_400(
+    client: openai.OpenAI, arguments: dict[str, str]
 ) -> None:
-    with pytest.raises(openai.BadRequestError, match=words):
+    with pytest.raises(openai.BadRequestError, match=TICKET):
         asked(client, PROMPTS[0], arguments)
 
 
-def test_where_marks_are_required_a_request_without_one_is_refused(
+def test_several_answers_to_one_request_are_refused(
+    client: openai.OpenAI, deployed: Deployed
+) -> None:
+    with pytest.raises(openai.BadRequestError):
+        asked(client, PROMPTS[2], deployed.arguments("house", 42), n=4)
+
+
+def test_where_marks_are_required_a_request_without_a_ticket_is_refused(
     deployed: Deployed, tmp_path: Path
 ) -> None:
-    strict = deployed.folder / "strict.json"
-    strict.write_text(json.dumps({**json.loads(deployed.file.read_text()), "required": True}))
+    stated = {**json.loads(deployed.file.read_text()), "required": True}
+    strict = private(deployed.folder / "strict.json", json.dumps(stated))
     for client in served(deployed, strict, tmp_path / "server.log"):
-        with pytest.raises(openai.BadRequestError, match="no payload"):
+        with pytest.raises(openai.BadRequestError, match=TICKET):
             asked(client, PROMPTS[0], None)
         made = asked(client, PROMPTS[0], deployed.arguments("house", 3))
         deployed.check(made.choices[0].text, "house", 3)
 
 
-def test_the_gateway_inside_the_server(deployed: Deployed, tmp_path: Path) -> None:
-    """As ``--middleware``: payloads are the policy's, and each has its row."""
+# --- the gateway inside the server, as ``--middleware`` ---------------------------------------
+
+
+@pytest.fixture(scope="module")
+def gateway(
+    deployed: Deployed, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[openai.OpenAI]:
+    """The server with the gateway in front; engine and adapter are a process of their own."""
+    folder = deployed.folder
+    private(folder / "proxy.secret", SECRET)
     policy = {
         "deployment": "house",
         "profile": "house.json",
-        "payload": {"bits": "@number"},
-        "customers": {"north": 417},
-        "log": str(tmp_path / "issued"),
+        "models": ["council", BUILTIN],
+        "customers": {"north": None, "south": None},
+        "proxy": {"addresses": ["127.0.0.1"], "secret_file": "proxy.secret"},
+        "log": "issued",
+        "tickets": "tickets",
     }
-    (deployed.folder / "gateway.json").write_text(json.dumps(policy))
+    private(folder / "gateway.json", json.dumps(policy))
+    stated = {**json.loads(deployed.file.read_text()), "required": True}
+    inside = private(folder / "inside.json", json.dumps(stated))
     middleware = ("--middleware", "pura.embed.serving.gateway.GatewayMiddleware")
-    variables = {"PURA_GATEWAY": str(deployed.folder / "gateway.json")}
-    for client in served(
-        deployed, deployed.file, tmp_path / "server.log", *middleware, **variables
-    ):
-        with pytest.raises(openai.PermissionDeniedError, match="nobody"):
-            asked(client, PROMPTS[0], deployed.arguments("house", 3))
-        north = {"x-pura-customer": "north"}
-        for number in range(2):
-            forged = deployed.arguments("desk", 9)
-            made = asked(client, PROMPTS[0], forged, extra_headers=north)
-            deployed.check(made.choices[0].text, "house", number)
-    rows = [
-        json.loads(line)
-        for file in (tmp_path / "issued").glob("*.issued.jsonl")
-        for line in file.read_text().splitlines()[1:]
-    ]
-    assert [(int(row["payload"], 2), row["who"]) for row in rows] == [(0, "north"), (1, "north")]
+    yield from served(
+        deployed,
+        inside,
+        tmp_path_factory.mktemp("log") / "server.log",
+        *middleware,
+        PURA_GATEWAY=str(folder / "gateway.json"),
+    )
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("who", ["north", "south"])
+def test_an_answer_through_the_gateway_carries_the_payload_of_its_row(
+    gateway: openai.OpenAI, deployed: Deployed, who: str, *, stream: bool
+) -> None:
+    headers = {"x-pura-customer": who, "authorization": f"Bearer {SECRET}"}
+    made = gateway.chat.completions.create(
+        model=BUILTIN,
+        messages=[{"role": "user", "content": "Write about the harbour of our town."}],
+        max_tokens=LENGTH,
+        stream=stream,
+        extra_headers=headers,
+        extra_body={"ignore_eos": True},
+    )
+    if stream:
+        parts = [piece.choices[0].delta.content or "" for piece in made if piece.choices]
+        assert len(parts) > LENGTH / 2
+        text = "".join(parts)
+    else:
+        text = made.choices[0].message.content or ""
+    row = rows_in(deployed.folder)[-1]
+    assert row["who"] == who
+    deployed.check(text, "house", int(row["payload"], 2))
+
+
+@pytest.mark.parametrize("request_", HOSTILE, ids=[request.title for request in HOSTILE])
+def test_a_hostile_request_gets_the_payload_of_its_row_or_nothing(
+    gateway: openai.OpenAI, deployed: Deployed, request_: HostileRequest
+) -> None:
+    address = (str(gateway.base_url.host), int(gateway.base_url.port or 0))
+    headers = [("x-pura-customer", "north"), ("authorization", f"Bearer {SECRET}")]
+    body = request_.body(LENGTH, BUILTIN)
+    check_hostile(deployed, request_, lambda: send(address, request_, body, headers))

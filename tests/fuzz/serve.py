@@ -41,8 +41,10 @@ def main() -> None:
         there = os.environ | {"PURA_HOME": name}
         made = [*PURA, "--quiet", "serve", "token", "new"]
         tokens = [
-            subprocess.check_output([*made, role, "--role", role], env=there, text=True).strip()
-            for role in ("internal", "publisher")
+            subprocess.check_output(
+                [*made, role, "--role", role, *granted], env=there, text=True
+            ).strip()
+            for role, granted in (("internal", []), ("publisher", ["--profile", f"{home}/p.json"]))
         ]
         with closing(socket.create_server(("127.0.0.1", 0))) as free:
             where = f"127.0.0.1:{free.getsockname()[1]}"

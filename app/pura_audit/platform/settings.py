@@ -29,6 +29,7 @@ class WindowSettings:
     Attributes:
         theme: ``system``, ``light``, ``dark`` or ``contrast``.
         language: ``""`` follows the system; else ``en`` or ``de``.
+        setup: Name of the set-up that was chosen last, or ``""``.
         key: Fingerprints of the keys that were chosen last, a comma between; or ``""``.
         model: Name of the model that was chosen last, or ``""``.
         profile: Names of the profiles that were chosen last, with ``/`` between them, or ``""``.
@@ -63,6 +64,7 @@ class WindowSettings:
 
     theme: str = "system"
     language: str = ""
+    setup: str = ""
     key: str = ""
     model: str = ""
     profile: str = ""

@@ -24,6 +24,7 @@ from pura.register.usage import Usage, find_usage
 from pura.scheme import Profile, SecretKey
 from pura.usecases.audits import Prepared, Setup, prepared
 from pura.usecases.environment import Environment
+from pura.usecases.setups import StoredSetup, setup_folder
 from pura.verdict.policy import Policy, load_policy
 from pura_audit.jobs.queue import Done, Failure, Jobs, Outcome, Stopped
 from pura_audit.platform.i18n import language
@@ -89,6 +90,7 @@ class Inventory:
         models: Installed models.
         rooms: By the name of a model, whether it fits into the memory here.
         profiles: Stored profiles that are sound.
+        setups: Stored set-ups that are sound; their parts need not be here.
         place: Where new keys go; None when there is neither keyring nor folder yet.
         keyring: State of that place.
         backend: How that place is called.
@@ -102,6 +104,7 @@ class Inventory:
     models: tuple[InstalledModel, ...] = ()
     rooms: Mapping[str, MemoryNeed] = field(default_factory=dict)
     profiles: tuple[ProfileChoice, ...] = ()
+    setups: tuple[StoredSetup, ...] = ()
     place: Place | None = None
     keyring: State = State.NO_BACKEND
     backend: str = ""
@@ -111,8 +114,8 @@ class Inventory:
     policy: Policy | None = None
 
     @property
-    def setups(self) -> tuple[ProfileChoice, ...]:
-        """Profiles of PURA's: each brings its key and its model where it names them."""
+    def own_profiles(self) -> tuple[ProfileChoice, ...]:
+        """Profiles of PURA's, not those of marks by others."""
         return tuple(choice for choice in self.profiles if choice.profile.foreign is None)
 
 
@@ -172,6 +175,7 @@ class AuditEngine:
             models=tuple(models),
             rooms=rooms,
             profiles=self._profiles(problems),
+            setups=self._setups(problems),
             place=store.place,
             keyring=store.state(),
             backend=store.title,
@@ -209,6 +213,20 @@ class AuditEngine:
         except PuraError as error:
             problems.append(Failure.of(error))
             return None
+
+    def _setups(self, problems: list[Failure]) -> tuple[StoredSetup, ...]:
+        setups = []
+        try:
+            folder = setup_folder(self.environment)
+        except PuraError as error:
+            problems.append(Failure.of(error))
+            return ()
+        for name in folder.names():
+            try:
+                setups.append(folder.get(name))
+            except PuraError as error:
+                problems.append(Failure.of(error))
+        return tuple(setups)
 
     def _profiles(self, problems: list[Failure]) -> tuple[ProfileChoice, ...]:
         profiles = []
@@ -282,6 +300,8 @@ class Chosen(QObject):
     Attributes:
         catalogue: What there is to choose from; None until it was looked through.
         device: Where a model runs; None until it is known.
+        setup: The set-up that was chosen last; None where there is none. Its parts may have been
+            changed by hand since: see :attr:`changed_parts`.
         keys: Every audit tries them all.
         model: The one that reads.
         profiles: Every audit tries them all; one of PURA's comes first.
@@ -302,6 +322,7 @@ class Chosen(QObject):
         self._stores, self._model = jobs.stores, jobs.model
         self.catalogue: Inventory | None = None
         self.device: Device | Failure | None = None
+        self.setup: StoredSetup | None = None
         self.keys: tuple[KeyChoice, ...] = ()
         self.model: InstalledModel | None = None
         self.profiles: tuple[ProfileChoice, ...] = ()
@@ -354,19 +375,49 @@ class Chosen(QObject):
         self._settings.update(profile=SEPARATOR.join(choice.name for choice in self.profiles))
         self.changed.emit()
 
-    def choose_setup(self, setup: ProfileChoice) -> None:
-        """Use a profile, with the key and the model that it names where they are here."""
-        profile = setup.profile
-        if keys := [key for key in self.found.keys if key.fingerprint == profile.key]:
-            self.choose_keys(keys)
-        for model in self.found.models:
-            if model.fingerprint == profile.model:
-                self.choose_model(model)
-        others = [choice for choice in self.profiles if choice.profile.foreign is not None]
-        self.choose_profiles([setup, *others])
+    def choose_setup(self, setup: StoredSetup) -> None:
+        """Use a set-up whole; what of it is not here is missing, and nothing stands in for it."""
+        self.setup = setup
+        keys, model, profiles = self._parts(setup)
+        self.keys, self.model, self.profiles = keys, model, profiles
+        self._settings.update(
+            setup=setup.name,
+            key=",".join(key.fingerprint for key in keys),
+            model="" if model is None else model.name,
+            profile=SEPARATOR.join(choice.name for choice in profiles),
+        )
+        self.changed.emit()
+
+    def _parts(
+        self, setup: StoredSetup
+    ) -> tuple[tuple[KeyChoice, ...], InstalledModel | None, tuple[ProfileChoice, ...]]:
+        """Return the parts of a set-up that are here."""
+        profiles = tuple(one for one in self.found.profiles if one.name == setup.profile)
+        wanted = profiles[0].profile.model if profiles else None
+        models = self.found.models
+        if setup.model:
+            fitting = [model for model in models if model.name == setup.model]
+        else:  # as an audit chooses it: the one that the profile names, else the only one
+            fitting = [model for model in models if model.fingerprint == wanted]
+            fitting = fitting or (list(models) if len(models) == 1 else [])
+        keys = tuple(key for key in self.found.keys if key.fingerprint in setup.keys)
+        return keys, fitting[0] if fitting else None, profiles
+
+    @property
+    def changed_parts(self) -> tuple[str, ...]:
+        """Which of ``key``, ``model`` and ``profile`` are not those of the chosen set-up."""
+        if self.setup is None or self.catalogue is None:
+            return ()
+        keys, model, profiles = self._parts(self.setup)
+        same = {
+            "key": {key.fingerprint for key in keys} == {key.fingerprint for key in self.keys},
+            "model": model == self.model,
+            "profile": [one.name for one in profiles] == [one.name for one in self.profiles],
+        }
+        return tuple(part for part, unchanged in same.items() if not unchanged)
 
     def use_setup(self, name: str) -> None:
-        """Use a stored profile, its key and its model, as soon as they have been found."""
+        """Use a stored set-up as soon as it and its parts have been found."""
         self._next_setup = name
         self.look_around()
 
@@ -413,17 +464,41 @@ class Chosen(QObject):
     def _catalogued(self, outcome: Outcome[Inventory]) -> None:
         if not isinstance(outcome, Done):
             return  # the log has it; what was there before stays
+        whole = self.setup is not None and not self.changed_parts
         self.catalogue = catalogue = outcome.result
         now = self._settings.current
+        wanted = self._next_setup or (self.setup.name if self.setup is not None else now.setup)
+        stored = next((one for one in catalogue.setups if one.name == wanted), None)
+        if stored is not None and (self._next_setup or whole or self._remembered_whole(stored)):
+            # Its parts may have come or gone; another key never stands in for one that is gone.
+            self._next_setup = ""
+            self.choose_setup(stored)
+            return
+        self._next_setup = ""
         self.keys = pick_keys(catalogue.keys, self.keys, now.key)
         self.model = pick(catalogue.models, "name", self.model, now.model)
         self.profiles = pick_profiles(catalogue.profiles, self.profiles, now.profile)
-        made = [one for one in catalogue.setups if one.name == self._next_setup]
-        self._next_setup = ""
-        if made:
-            self.choose_setup(made[0])
-        else:
-            self.changed.emit()
+        self.setup = stored or self._setup_of(self.profile)
+        if not (now.setup or now.key or now.profile) and self.setup is not None:
+            self.choose_setup(self.setup)  # nobody has chosen anything yet
+            return
+        self.changed.emit()
+
+    def _remembered_whole(self, setup: StoredSetup) -> bool:
+        """Whether the settings remember a set-up without a change by hand; once, at the start."""
+        now, model = self._settings.current, self._parts(setup)[1]
+        return (
+            self.setup is None
+            and now.setup == setup.name
+            and set(now.key.split(",")) in ({""}, set(setup.keys))
+            and now.profile in ("", setup.profile)
+            and (not now.model or model is None or now.model == model.name)
+        )
+
+    def _setup_of(self, profile: ProfileChoice | None) -> StoredSetup | None:
+        """Return the set-up of a profile: what 0.4.0 remembered were parts."""
+        alike = [one for one in self.found.setups if profile and one.profile == profile.name]
+        return alike[0] if alike else None
 
     def _placed(self, outcome: Outcome[Device]) -> None:
         if isinstance(outcome, Stopped):

@@ -48,6 +48,7 @@ from pura.report.build import build_report
 from pura.report.request import Parties, ReportRequest
 from pura.scheme import PayloadSeries, Profile, SecretKey, pack, parse_layout
 from pura.usecases.profiles import save_profile
+from pura.usecases.setups import StoredSetup, setup_folder
 from pura_audit.jobs.queue import Failure, Progress, unexpected
 from pura_audit.platform.notices import LABEL, sample
 from pura_audit.session.choices import KeyChoice
@@ -689,7 +690,9 @@ class Pictures:
         profile = found.profile.with_(fields=layout, name="Our assistant")
         save_profile(session.environment, profile=profile, name="house")
         session.environment.session_keys.add(found.key, LABEL)
-        session.chosen.use_setup("house")
+        setup = StoredSetup(name=profile.name or "", profile="house", keys=(found.key.fingerprint,))
+        setup_folder(session.environment).save(setup)
+        session.chosen.use_setup(setup.name)
         self._until(lambda: session.chosen.ready)
         return profile
 

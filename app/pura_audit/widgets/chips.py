@@ -34,20 +34,29 @@ class ChoiceMenu(QMenu):
     Signals:
         chosen: Place of the choice that was made, where only one can be.
         several_chosen: Places of all that are ticked, whenever that changes.
+        more_wanted: The line above the last one, if there is one.
         manage_wanted: The last line, if there is one.
     """
 
     chosen = Signal(int)
     several_chosen = Signal(list)
+    more_wanted = Signal()
     manage_wanted = Signal()
 
     def __init__(
-        self, parent: QWidget, kind: str, *, manage: str = "", below: Sequence[QMenu] = ()
+        self,
+        parent: QWidget,
+        kind: str,
+        *,
+        more: str = "",
+        manage: str = "",
+        below: Sequence[QMenu] = (),
     ) -> None:
         super().__init__(kind, parent)
         self.kind = kind
         self.setAccessibleName(kind)
-        self._several, self._manage, self._below = False, manage, below
+        self._several, self._more, self._manage, self._below = False, more, manage, below
+        self._exclusive = True
         self._choices: list[str] = []
         self._ticks: list[QAction] = []
 
@@ -66,8 +75,11 @@ class ChoiceMenu(QMenu):
             What is ticked, or stands in for it; the title of the menu says it.
         """
         lines = [f"{title}\t{remark}" if remark else title for title, remark, _ in choices]
-        if lines != self._choices or several != self._several or not choices:
-            self._several = several
+        # A choice replaces all that is ticked, but what was chosen elsewhere can be several.
+        exclusive = not several and sum(ticked for *_, ticked in choices) <= 1
+        before = (self._choices, self._several, self._exclusive)
+        if (lines, several, exclusive) != before or not choices:
+            self._several, self._exclusive = several, exclusive
             self._rebuild(lines, hint)
         for action, (*_, ticked) in zip(self._ticks, choices, strict=True):
             action.setChecked(ticked)
@@ -79,7 +91,7 @@ class ChoiceMenu(QMenu):
         self.clear()
         self._choices = list(choices)
         group = QActionGroup(self)
-        group.setExclusive(not self._several)
+        group.setExclusive(self._exclusive)
         self._ticks = []
         for place, text in enumerate(choices):
             action = QAction(text.replace("&", "&&"), group)
@@ -93,8 +105,11 @@ class ChoiceMenu(QMenu):
             self.addSeparator()
             for menu in self._below:
                 self.addMenu(menu)
-        if self._manage:
+        if self._more or self._manage:
             self.addSeparator()
+        if self._more:
+            self.addAction(self._more, self.more_wanted.emit)
+        if self._manage:
             self.addAction(self._manage, self.manage_wanted.emit)
 
     def _triggered(self, place: int) -> None:
@@ -155,7 +170,7 @@ class Chip(QToolButton):
         Args:
             value: In a few words.
             details: Line by line, for the tool tip and for screen readers.
-            attention: What is chosen does not go together.
+            attention: What is chosen is changed, lacks a part or does not go together.
         """
         self._value = value
         restyle(self, "missing", attention)

@@ -47,13 +47,13 @@ class AssignDialog(WorkingDialog):
         chosen = session.chosen
         self.setWindowTitle(translate("Assign", "Assign entries to a key"))
         self.resize(WIDTH, 0)
-        setups = list(chosen.found.setups)
+        profiles = list(chosen.found.own_profiles)
         current = chosen.profile
         self.profile = combo(
-            [(index, one.title) for index, one in enumerate(setups)],
-            setups.index(current) if current in setups else None,
+            [(index, one.title) for index, one in enumerate(profiles)],
+            profiles.index(current) if current in profiles else None,
         )
-        self._profiles = [one.profile for one in setups]
+        self._profiles = [one.profile for one in profiles]
         own = None if current is None else chosen.key_of(current.profile)
         self.key = combo(
             [(key.fingerprint, key.label) for key in chosen.found.keys],

@@ -16,6 +16,7 @@ from pura.caselog.cases import UNFILED
 from pura.model.device import Device
 from pura.scheme import Profile
 from pura.scheme.foreign import FOREIGN_NAMES
+from pura.usecases.setups import StoredSetup
 from pura.words.sentences import say
 from pura_audit.jobs.queue import Failure
 from pura_audit.platform.accessible import announce
@@ -45,7 +46,10 @@ class Header(QWidget):
         brand.setObjectName("brand")
         self.setup = Chip(translate("Header", "Set-up"))
         self.key = ChoiceMenu(
-            self.setup, translate("Header", "Key"), manage=translate("Header", "Manage keys …")
+            self.setup,
+            translate("Header", "Key"),
+            more=translate("Header", "Try several keys …"),
+            manage=translate("Header", "Manage keys …"),
         )
         self.model = ChoiceMenu(
             self.setup, translate("Header", "Model"), manage=translate("Header", "Manage models …")
@@ -58,6 +62,7 @@ class Header(QWidget):
         self.setups = ChoiceMenu(
             self.setup,
             translate("Header", "Set-up"),
+            more=translate("Header", "Save as a set-up …"),
             below=(self.key, self.model, self.profile),
             manage=translate("Header", "Set up another …"),
         )
@@ -83,7 +88,7 @@ class Header(QWidget):
         session = self._session
         for signal, kind in (
             (self.setups.chosen, "setups"),
-            (self.key.several_chosen, "keys"),
+            (self.key.chosen, "keys"),
             (self.model.chosen, "models"),
             (self.profile.chosen, "profiles"),
             (self.profile.several_chosen, "profiles"),
@@ -145,6 +150,12 @@ class Header(QWidget):
 
     def _why_not(self, due: int) -> str:
         if not self._session.chosen.ready:
+            setup = self._session.chosen.setup
+            if setup is not None and (missing := self._session.chosen.missing):
+                words = translate("Header", "The set-up “{name:text}” lacks: {parts:text}.")
+                kinds = {"key": self.key, "model": self.model, "profile": self.profile}
+                parts = ", ".join(kinds[part].kind for part in missing)
+                return filled(words, name=setup.name, parts=parts)
             return translate("Header", "Choose or make a set-up first.")
         if found := self._session.chosen.mismatches():
             return "\n".join(map(error_words, found))
@@ -155,7 +166,11 @@ class Header(QWidget):
     def _fill_menus(self) -> None:
         chosen, found = self._session.chosen, self._session.chosen.found
         key, model, profile = self._used()
-        setups = [(one.title, _shape(one.profile), one == chosen.profile) for one in found.setups]
+        changed = chosen.changed_parts
+        setups = [
+            (one.name, self._parts_of(one), one == chosen.setup and not changed)
+            for one in found.setups
+        ]
         keys = [(k.label, _spaced(k.fingerprint), k in chosen.keys) for k in found.keys]
         models = [(m.name, _spaced(m.fingerprint), m == chosen.model) for m in found.models]
         profiles = [(p.title, _shape(p.profile), p in chosen.profiles) for p in found.profiles]
@@ -166,7 +181,7 @@ class Header(QWidget):
         more = any(choice.profile.foreign is not None for choice in found.profiles)
         none = translate("Header", "none")
         used = {
-            self.key: self.key.fill(keys, no_key, several=True, instead=key or none),
+            self.key: self.key.fill(keys, no_key, instead=key or none),
             self.model: self.model.fill(models, no_model, instead=model or none),
             self.profile: self.profile.fill(
                 profiles, no_profile, several=more, instead=profile or none
@@ -174,13 +189,47 @@ class Header(QWidget):
         }
         nothing = translate("Header", "none yet")
         self.setups.fill(setups, nothing)
-        value = used[self.profile]
+        value, lines = self._named(used[self.profile], bool(profile or chosen.profiles), nothing)
+        lines += [f"{menu.kind}: {names}" for menu, names in used.items()]
+        missing = chosen.setup is not None and bool(chosen.missing)
+        self.setup.show_value(
+            value,
+            "\n".join(lines),
+            attention=bool(changed or missing or chosen.mismatches()),
+        )
+
+    def _named(self, profile: str, used: bool, nothing: str) -> tuple[str, list[str]]:
+        """Name the set-up in use, and say which of its parts were changed by hand."""
+        chosen = self._session.chosen
         if chosen.catalogue is None:
-            value = translate("Header", "looking …")
-        elif not (profile or chosen.profiles):
-            value = nothing
-        lines = [f"{menu.kind}: {names}" for menu, names in used.items()]
-        self.setup.show_value(value, "\n".join(lines), attention=bool(chosen.mismatches()))
+            return translate("Header", "looking …"), []
+        if chosen.setup is None:
+            return (profile if used else nothing), []
+        if not (changed := chosen.changed_parts):
+            return chosen.setup.name, []
+        words = {
+            "key": translate("Header", "other key"),
+            "model": translate("Header", "other model"),
+            "profile": translate("Header", "other profile"),
+        }
+        parts = ", ".join(words[part] for part in changed)
+        value = filled(
+            translate("Header", "{name:text} with {parts:text}"),
+            name=chosen.setup.name,
+            parts=parts,
+        )
+        return value, [translate("Header", "Changed by hand; choose the set-up again to undo it.")]
+
+    def _parts_of(self, setup: StoredSetup) -> str:
+        """Say what a set-up marks, or which part of it is not here."""
+        found = self._session.chosen.found
+        here = {key.fingerprint for key in found.keys}
+        if not setup.keys or not here.issuperset(setup.keys):
+            return translate("Header", "key missing")
+        for one in found.profiles:
+            if one.name == setup.profile:
+                return _shape(one.profile)
+        return translate("Header", "profile missing")
 
     def _used(self) -> tuple[str, str, str]:
         """Say what stands in for a choice that is not made: what the text on screen goes by."""

@@ -176,6 +176,8 @@ class MainWindow(QMainWindow):
         self.header.audit.clicked.connect(self.audit)
         self.header.cancel.clicked.connect(session.audits.cancel)
         self.header.setups.manage_wanted.connect(lambda: opening.show_setup(self))
+        self.header.setups.more_wanted.connect(lambda: opening.save_setup(self))
+        self.header.key.more_wanted.connect(lambda: opening.show_several_keys(self))
         self.header.key.manage_wanted.connect(lambda: opening.show_keys(self))
         self.header.model.manage_wanted.connect(lambda: opening.show_models(self))
         self.header.profile.manage_wanted.connect(lambda: opening.show_profiles(self))

@@ -77,6 +77,16 @@ def show_setup(host: Host) -> setup.SetupDialog:
     return opened(setup.SetupDialog(host.session, host.frame))
 
 
+def show_several_keys(host: Host) -> QDialog:
+    """Ask which keys every audit tries."""
+    return opened(setup.SeveralKeysDialog(host.session, host.frame))
+
+
+def save_setup(host: Host) -> QDialog:
+    """Ask for the name under which what is chosen is stored as a set-up."""
+    return opened(setup.SaveSetupDialog(host.session, host.frame))
+
+
 def show_settings(host: Host, field: str = "") -> QDialog:
     """Show the settings, at one of their fields."""
     from pura_audit.settings import SettingsDialog

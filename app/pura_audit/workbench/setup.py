@@ -26,9 +26,10 @@ from pura.usecases.keys import SUFFIX, Bundle, create_bundle, open_bundle, take_
 from pura.usecases.models import install_model
 from pura.usecases.profiles import ProfileDone
 from pura.usecases.setup import TEMPLATES, set_up
+from pura.usecases.setups import StoredSetup, save_setup
 from pura_audit.jobs.queue import Failure, Job, JobContext, Outcome, Progress, by_outcome
 from pura_audit.platform.i18n import duration, filled, size, translate
-from pura_audit.session.choices import Inventory
+from pura_audit.session.choices import Inventory, KeyChoice
 from pura_audit.session.session import Session
 from pura_audit.stores.key_forms import PassphraseDialog, folder_passphrase
 from pura_audit.theme.theme import GAP, GRID
@@ -42,7 +43,9 @@ from pura_audit.widgets.card import (
     row_of,
     shortened,
 )
+from pura_audit.widgets.check_list import check_list
 from pura_audit.widgets.form_dialog import (
+    FittedDialog,
     Host,
     MainButton,
     ask_file,
@@ -229,7 +232,7 @@ class SetupActs(QObject):
     def _refresh(self) -> None:
         found = self._session.chosen.catalogue
         if found is not None:
-            whole = bool(found.keys and found.models and found.setups)
+            whole = bool(found.keys and found.models and found.own_profiles)
             self._views[0].show_when(not whole)
 
 
@@ -438,6 +441,101 @@ class SetupDialog(KeyKeepingDialog):
         self.accept()
 
 
+_MOST_KEYS_HEIGHT: Final = 320  # pixels; more keys scroll
+
+
+class SeveralKeysDialog(FittedDialog):
+    """Ticks keys that every audit tries from then on; the evidence is the mean over them."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        title = translate("Setup", "Try several keys")
+        self.setWindowTitle(title)
+        column = dialog_column(
+            self,
+            title,
+            translate(
+                "Setup",
+                "Every audit tries the ticked keys, and the evidence is the mean over them. "
+                "Each key that made no mark lowers it a little.",
+            ),
+        )
+        used = {key.fingerprint for key in session.chosen.keys}
+        self.boxes = {}
+        area, rows = check_list(translate("Setup", "Keys"), (0, 0, GRID, 0))
+        for key in session.chosen.found.keys:
+            box = QCheckBox(f"{key.label} ({key.fingerprint})".replace("&", "&&"))
+            box.setChecked(key.fingerprint in used)
+            box.toggled.connect(lambda _: self._refresh())
+            self.boxes[key] = box
+            rows.addWidget(box)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the first key has the focus, not its frame
+        height = (len(self.boxes) + 1) * (self.fontMetrics().height() + 2 * GRID)
+        area.setMinimumHeight(min(height, _MOST_KEYS_HEIGHT))
+        column.addWidget(area)
+        self.submit = MainButton(translate("Setup", "Use these keys"), self._choose)
+        column.addLayout(button_row(cancel_button(self), self.submit))
+        self._refresh()
+
+    def _ticked(self) -> list[KeyChoice]:
+        return [key for key, box in self.boxes.items() if box.isChecked()]
+
+    def _refresh(self) -> None:
+        self.submit.require({translate("Setup", "Key"): bool(self._ticked())})
+
+    def _choose(self) -> None:
+        self._session.chosen.choose_keys(self._ticked())
+        self.accept()
+
+
+class SaveSetupDialog(WorkingDialog):
+    """Stores the keys, the profile and the model that are chosen as a set-up."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(session, parent)
+        title = translate("Setup", "Save as a set-up")
+        self.setWindowTitle(title)
+        column = dialog_column(
+            self,
+            title,
+            translate(
+                "Setup", "Key, profile and model as they are chosen now, to be chosen as one."
+            ),
+        )
+        self.name = QLineEdit()
+        self.name.setMaxLength(MAX_NAME)
+        self.name.textChanged.connect(lambda _: self.refresh_buttons())
+        form = named_rows([(translate("Setup", "Name"), self.name)], spacing=GAP, aligned=True)
+        self.submit = MainButton(translate("Setup", "Save"), self._save)
+        foot = button_row(cancel_button(self), self.submit)
+        add_parts(column, form, foot, self.progress_row())
+        self.refresh_buttons()
+
+    def refresh_buttons(self) -> None:
+        """Enable the button once there is a name, and all parts are chosen."""
+        ready = self.session.chosen.ready and not self.busy
+        self.submit.require({self.name.accessibleName(): self.name.text().strip()}, free=ready)
+
+    def _save(self) -> None:
+        chosen, environment = self.session.chosen, self.session.environment
+        if chosen.profile is None or chosen.model is None:
+            return
+        work = partial(
+            save_setup,
+            environment,
+            name=self.name.text().strip(),
+            profile=chosen.profile.name,
+            keys=tuple(key.fingerprint for key in chosen.keys),
+            model=chosen.model.name,
+        )
+        self.begin(lambda _: work(), then=self._saved)
+
+    def _saved(self, setup: StoredSetup) -> None:
+        self.session.chosen.use_setup(setup.name)
+        self.accept()
+
+
 _NEW: Final = "new"
 _FILE: Final = "file"
 
@@ -547,10 +645,11 @@ class BundleDialog(KeyKeepingDialog):
         self.begin(
             work,
             words=lambda _: translate("Bundle", "The team bundle was taken in."),
-            then=lambda _: self._taken(),
+            then=self._taken,
         )
 
-    def _taken(self) -> None:
+    def _taken(self, bundle: Bundle) -> None:
+        self.session.chosen.use_setup(bundle.profile)
         if self.model.isVisible() and self.model.isChecked():
             self.session.install_wanted.emit()
         self.accept()

@@ -42,6 +42,11 @@ class Paths:
         return self.config / "profiles"
 
     @property
+    def setups(self) -> Path:
+        """Set-ups by name, one JSON file each."""
+        return self.config / "setups"
+
+    @property
     def power(self) -> Path:
         """Power tables that were measured here or taken in, one sealed file each."""
         return self.config / "power"

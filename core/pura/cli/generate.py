@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pura.base.errors import PayloadError, naming
+from pura.base.errors import KeyStoreError, PayloadError, naming
 from pura.base.files import refuse_taken, write_or_refuse
 from pura.cli.manifest import form_for, signer
 from pura.cli.options import (
@@ -25,13 +25,13 @@ from pura.cli.options import (
     ModelOption,
     PayloadFields,
     PayloadOrFields,
-    ProfileOption,
+    ProfileOfSetup,
+    SetupOption,
     StoreToWrite,
     Timestamp,
-    find_key,
-    load_profile,
     payload_of,
     session,
+    setup_parts,
 )
 from pura.cli.terminal import err, say, write_text
 
@@ -40,7 +40,9 @@ if TYPE_CHECKING:
 
 
 def generate(
-    profile: ProfileOption,
+    context: typer.Context,
+    setup_name: SetupOption = None,
+    profile: ProfileOfSetup = None,
     prompt: Annotated[str | None, typer.Option(help="What the text goes on from.")] = None,
     prompt_file: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The prompt, from a UTF-8 file.")
@@ -106,19 +108,29 @@ def generate(
         identity = signer(certificate, certificate_key, passphrase_file)
         check_ready(identity, soft_binding)
     with session(device, dtype) as at:
-        shared = load_profile(at, profile)
+        parts = setup_parts(
+            at,
+            context,
+            setup=setup_name,
+            profile=profile,
+            key=key,
+            key_file=key_file,
+            model=model,
+        )
+        shared = parts.profile
         bits = _payload(shared, payload, field, who)
-        marking = find_key(at, key, key_file)
+        if len({ref.fingerprint for ref in parts.keys}) != 1:
+            raise KeyStoreError("command.one-key", code="key-one")
         start = _prompt(prompt, prompt_file)
         _warn_of_few(tokens, shared)
         made = mark_text(
             at,
             prompt=start,
             payload=bits,
-            key=marking,
+            key=parts.keys[0],
             profile=shared,
             recipient=Recipient(who=who, note=note) if who else None,
-            model=model,
+            model=parts.model,
             tokens=tokens,
             epoch=epoch or "",
             seed=seed,

@@ -14,7 +14,7 @@ import typer
 
 from pura.base.errors import InputError, KeyStoreError, PayloadError, ProfileError
 from pura.base.files import read_start
-from pura.base.json_text import read_json
+from pura.base.json_text import is_hex, read_json
 from pura.base.numerals import visible
 from pura.base.paths import user_paths
 from pura.cli.terminal import (
@@ -46,9 +46,18 @@ def stored_profiles() -> list[str]:
     return list(environment().profiles.names())
 
 
+def stored_setups() -> list[str]:
+    """Return the names of set-ups that a shell completes."""
+    from pura.usecases.setups import SetupFolder
+
+    return list(SetupFolder(user_paths().setups).names())
+
+
 def _installed_models() -> list[str]:
     return [model.name for model in environment().models.list()]
 
+
+_FINGERPRINT_DIGITS: Final = 16
 
 # Each option that several commands take, with the same words.
 Auditor = Annotated[
@@ -135,6 +144,17 @@ PROFILE: Final[Any] = typer.Option(
     autocompletion=stored_profiles,
 )
 ProfileOption = Annotated[str, PROFILE]
+ProfileOfSetup = Annotated[str | None, PROFILE]
+SetupOption = Annotated[
+    str | None,
+    typer.Option(
+        "--setup",
+        metavar="NAME",
+        help="Stored set-up: keys, profile and model. --key, --profile and --model replace its"
+        " parts; environment variables do not.",
+        autocompletion=stored_setups,
+    ),
+]
 ModelOption = Annotated[
     str | None,
     typer.Option(
@@ -249,6 +269,118 @@ def find_key(at: Environment, names: list[str] | None, files: list[Path] | None)
     if len(found) != 1:
         raise KeyStoreError("command.one-key", code="key-one")
     return next(iter(found.values()))
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetupParts:
+    """Keys, profile and model that the options of a command name.
+
+    Attributes:
+        profile: What generator and verifier share.
+        keys: All are tried.
+        model: Name or path; None: the one that the profile names, else the only one installed.
+    """
+
+    profile: Profile
+    keys: tuple[KeyRef, ...]
+    model: str | None
+
+
+def setup_parts(
+    at: Environment,
+    context: typer.Context,
+    *,
+    setup: str | None,
+    profile: str | None,
+    key: list[str] | None,
+    key_file: list[Path] | None,
+    model: str | None,
+    foreign: bool = False,
+) -> SetupParts:
+    """Return the parts of a stored set-up, or those that are named one by one.
+
+    A set-up is chosen whole. Parts that the command line names as well replace its parts, and a
+    note says so; environment variables replace none, or a forgotten one would mix two set-ups.
+
+    Args:
+        at: Where set-ups, keys and profiles are.
+        context: Tells options of the command line from environment variables.
+        setup: Name of a stored set-up.
+        profile: A profile's file or stored name.
+        key: Names of stored keys.
+        key_file: Files with keys.
+        model: Name or path of a model.
+        foreign: The profile may be of a mark by others.
+
+    Raises:
+        PuraError: A part is missing or damaged, or the parts of the set-up do not fit.
+    """
+    if setup is None:
+        if profile is None:
+            raise typer.BadParameter(say("setup.needed"), param_hint="--setup")
+        shared = load_profile(at, profile, foreign=foreign)
+        return SetupParts(
+            profile=shared, keys=tuple(find_keys(at, key, key_file, shared)), model=model
+        )
+    from pura.usecases.audits import stored_setup
+
+    replaced = [
+        f"--{name.replace('_', '-')}"
+        for name in ("profile", "key", "key_file", "model")
+        if _on_command_line(context, name)
+    ]
+    if replaced:
+        notes.print(say("setup.replaced", name=setup, parts=", ".join(replaced)))
+    names = key if "--key" in replaced else None
+    files = key_file if "--key-file" in replaced else None
+    used = stored_setup(
+        at,
+        setup,
+        profile=load_profile(at, profile or "", foreign=foreign)
+        if "--profile" in replaced
+        else None,
+        keys=find_keys(at, names, files) if names or files else (),
+        other_model="--model" in replaced,
+    )
+    return SetupParts(
+        profile=used.profile,
+        keys=used.keys,
+        model=model if "--model" in replaced else used.model,
+    )
+
+
+def _on_command_line(context: typer.Context, name: str) -> bool:
+    """Whether an option was typed, and does not come from the environment or its default."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def key_of_mark(
+    at: Environment, name: str | None, files: list[Path] | None, profile: Profile
+) -> KeyRef:
+    """Return the key of a mark; what is kept about marks needs its fingerprint, not its secret.
+
+    Args:
+        at: Where keys are stored.
+        name: A stored name, or a fingerprint; None: the key that the profile names.
+        files: Files with a key.
+        profile: The profile that the mark is made with.
+
+    Raises:
+        PuraError: None is named and the profile names none, or it cannot be read.
+    """
+    from pura.keys import KeyRef
+
+    if files or name is None:
+        if not files and profile.key is not None:
+            return KeyRef(fingerprint=profile.key)
+        return find_key(at, None, files)
+    try:
+        return find_key(at, [name], None)
+    except KeyStoreError:
+        if not is_hex(name, _FINGERPRINT_DIGITS):
+            raise
+        return KeyRef(fingerprint=name)
 
 
 def _from_file(at: Environment, path: Path) -> KeyRef:
@@ -370,7 +502,9 @@ R = TypeVar("R")
 class AuditOptions:
     """With what texts are audited, how, and which files of folders are."""
 
-    profile: ProfileOption
+    context: typer.Context
+    setup_name: SetupOption = None
+    profile: ProfileOfSetup = None
     key: KeyName = None
     key_file: KeyFile = None
     epochs: Annotated[
@@ -458,12 +592,21 @@ class AuditOptions:
         """Return with what texts are audited."""
         from pura.usecases.audits import Setup
 
-        used = load_profile(at, self.profile, foreign=True)
-        return Setup(
-            profile=used,
-            keys=tuple(find_keys(at, self.key, self.key_file, used)),
-            also=tuple(load_profile(at, one, foreign=True) for one in self.also or ()),
+        parts = setup_parts(
+            at,
+            self.context,
+            setup=self.setup_name,
+            profile=self.profile,
+            key=self.key,
+            key_file=self.key_file,
             model=self.model,
+            foreign=True,
+        )
+        return Setup(
+            profile=parts.profile,
+            keys=parts.keys,
+            also=tuple(load_profile(at, one, foreign=True) for one in self.also or ()),
+            model=parts.model,
             decoder=self.decoder,
             policy=self.policy,
             ask_register=self.register,

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from pura.base.errors import KeyStoreError
 from pura.cli.options import (
     JsonPrinted,
     KeyFile,
@@ -16,7 +15,7 @@ from pura.cli.options import (
     ProfileOption,
     Yes,
     environment,
-    find_key,
+    key_of_mark,
     load_profile,
     payload_of,
     session,
@@ -29,15 +28,12 @@ from pura.cli.tree import App
 
 if TYPE_CHECKING:
     from pura.base.catalogue import Phrase
-    from pura.keys import KeyRef
     from pura.register.rows import RegisterEntry
     from pura.register.under import IssuedUnder
-    from pura.scheme import Profile
     from pura.usecases.environment import Environment
 
 app = App()
 
-_FINGERPRINT: Final = re.compile(r"[0-9a-f]{16}")
 _HEAD: Final = re.compile(r"[0-9a-f]{64}")
 
 PayloadGiven = Annotated[str | None, typer.Argument(help="The payload as 0 and 1, or 0x… in hex.")]
@@ -98,7 +94,7 @@ def issue(
 
     with session() as at:
         shared = load_profile(at, profile)
-        series = present_series(at, _key(at, key, key_file, shared), shared, epoch)
+        series = present_series(at, key_of_mark(at, key, key_file, shared), shared, epoch)
         recipient = Recipient(who=who, note=note, model=model)
         entry = issue_payload(at, series=series, profile=shared, recipient=recipient)
     _show(entry, as_json=as_json or _rows is not None)
@@ -124,7 +120,7 @@ def add(
     with session() as at:
         shared = load_profile(at, profile)
         bits = payload_of(shared, payload, field)
-        mark = mark_of(at, _key(at, key, key_file, shared), shared, bits, epoch)
+        mark = mark_of(at, key_of_mark(at, key, key_file, shared), shared, bits, epoch)
         recipient = Recipient(who=who, when=when, model=model, note=note)
         entry = add_issue(at, mark=mark, profile=shared, recipient=recipient)
     out.print(say("entry", number=entry.number))
@@ -146,7 +142,7 @@ def find(
     with session() as at:
         shared = load_profile(at, profile)
         bits = payload_of(shared, payload, field)
-        mark = mark_of(at, _key(at, key, key_file, shared), shared, bits, epoch)
+        mark = mark_of(at, key_of_mark(at, key, key_file, shared), shared, bits, epoch)
         answer = look_up(at, mark=mark)
     if answer.entry is not None:
         _show(answer.entry, as_json=True)
@@ -198,7 +194,7 @@ def assign(
     problems = Problems(others=others)
     with session() as at:
         shared = load_profile(at, profile)
-        under = issued_under(at, _key(at, key, key_file, shared), shared, epoch)
+        under = issued_under(at, key_of_mark(at, key, key_file, shared), shared, epoch)
         assigned = assign_issues(at, under=under, first=first, last=last, problems=problems)
     out.print(say("register.assigned", rows=assigned))
     _show_left_out(problems.left_out, problems.rows)
@@ -302,27 +298,7 @@ def _under(
     shared = load_profile(at, profile)
     if not (key or key_file or shared.key):
         return IssuedUnder(profile=shared)
-    return issued_under(at, _key(at, key, key_file, shared), shared, epoch)
-
-
-def _key(at: Environment, name: str | None, files: list[Path] | None, profile: Profile) -> KeyRef:
-    """Return the key of a mark; the register needs its fingerprint, not its secret.
-
-    Raises:
-        PuraError: None is named and the profile names none, or it cannot be read.
-    """
-    from pura.keys import KeyRef
-
-    if files or name is None:
-        if not files and profile.key is not None:
-            return KeyRef(fingerprint=profile.key)
-        return find_key(at, None, files)
-    try:
-        return find_key(at, [name], None)
-    except KeyStoreError:
-        if not _FINGERPRINT.fullmatch(name):
-            raise
-        return KeyRef(fingerprint=name)
+    return issued_under(at, key_of_mark(at, key, key_file, shared), shared, epoch)
 
 
 def _show(entry: RegisterEntry, *, as_json: bool) -> None:

@@ -250,9 +250,26 @@ ROWS: Final[dict[str, tuple[str, Fields]]] = {
         "Watermarks compared with one model.",
         {"model": str, "cells": [dict[str, Any]], "unmarked": [dict[str, Any]]},
     ),
+    "setup": (
+        "Keys, profile and model that belong together.",
+        {
+            **_texts("name profile"),
+            "keys": [_texts("name fingerprint")],
+            "model": (str, "Name of the model; empty: the one that the profile names."),
+            "ready": (bool, "Whether an audit can begin: all parts are here and fit."),
+        },
+    ),
     "token": (
         "A token that a detector is asked with.",
-        {**_texts("id name role"), "per_day": int, **_texts("made expires revoked")},
+        {
+            **_texts("id name role"),
+            "per_day": int,
+            **_texts("made expires revoked"),
+            "grants": (
+                [{"profile": str, "bits": int, "first": int, "last": int, "key": str}],
+                "Of a publisher: which payloads of which profiles it may bind, under which key.",
+            ),
+        },
     ),
     "statement-check": (
         "What became of the checks of a detector's statement.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -10,7 +11,6 @@ import typer
 
 from pura.base.errors import ServeError
 from pura.cli.options import (
-    PROFILE,
     CertificatePassphrase,
     DeviceOption,
     DtypeOption,
@@ -22,10 +22,15 @@ from pura.cli.options import (
     KeyName,
     ModelOption,
     PolicyOption,
+    ProfileOfSetup,
+    SetupOption,
     environment,
-    find_keys,
+    key_of_mark,
     load_profile,
     session,
+    setup_parts,
+    stored_keys,
+    stored_profiles,
 )
 from pura.cli.rows import ROWS, row_of
 from pura.cli.terminal import (
@@ -44,7 +49,8 @@ from pura.cli.tree import App
 
 if TYPE_CHECKING:
     from pura.report.statement import StatementKey
-    from pura.serve.settings import TokenFile
+    from pura.serve.grants import Grant
+    from pura.serve.settings import Token, TokenFile
     from pura.usecases.environment import Environment
 
 
@@ -99,6 +105,34 @@ def key() -> None:
     out.print(detector_key(environment()).public_pem().strip())
 
 
+GrantedProfiles = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--profile",
+        metavar="FILE",
+        help="Publisher: profile whose values it may bind; may be given several times.",
+        autocompletion=stored_profiles,
+    ),
+]
+GrantedRanges = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--range",
+        metavar="FROM..TO",
+        help="Publisher: only these payloads of the profile, in hex or as bits, or values of its"
+        " first field: customer=400..499.",
+    ),
+]
+GrantedKey = Annotated[
+    str | None,
+    typer.Option(
+        "--key",
+        metavar="NAME",
+        help="Publisher: key that its texts are marked with, a stored name or a fingerprint."
+        " [default: the key that the profile names, else any key of the detector]",
+        autocompletion=stored_keys,
+    ),
+]
 _NEEDED: Final = ("fastapi", "uvicorn", "prometheus_client", "python_multipart", "jinja2")
 
 app = App()
@@ -110,7 +144,8 @@ app.add_typer(statements, name="statement")
 @app.callback(invoke_without_command=True)
 def run(
     context: typer.Context,
-    profile: Annotated[str, PROFILE] = "",
+    setup_name: SetupOption = None,
+    profile: ProfileOfSetup = None,
     key: KeyName = None,
     key_file: KeyFile = None,
     model: ModelOption = None,
@@ -195,8 +230,8 @@ def run(
         raise ServeError(
             "extra.missing", name=", ".join(missing), extra="pura-audit[serve]", code="usage"
         )
-    if not profile:
-        raise typer.BadParameter(say("serve.profile"), param_hint="--profile")
+    if not (setup_name or profile):
+        raise typer.BadParameter(say("setup.needed"), param_hint="--setup")
     from dataclasses import replace
 
     from pura.usecases.batch import ENGINES
@@ -233,13 +268,17 @@ def run(
     with session(device, dtype) as at:
         signs = _statement_key(at, statement_certificate, statement_passphrase)
         known = None if manifests is None else Manifests.read(manifests)
-        used = load_profile(at, profile, foreign=True)
-        setup = Setup(
-            profile=used,
-            keys=tuple(find_keys(at, key, key_file, used)),
+        parts = setup_parts(
+            at,
+            context,
+            setup=setup_name,
+            profile=profile,
+            key=key,
+            key_file=key_file,
             model=model,
-            policy=policy,
+            foreign=True,
         )
+        setup = Setup(profile=parts.profile, keys=parts.keys, model=parts.model, policy=policy)
         log = Log()
         with (
             logged(log),
@@ -267,8 +306,14 @@ def new(
     expires: Annotated[
         str, typer.Option(metavar="DATE", help="Last day on which it is good, e.g. 2027-11-30.")
     ] = "",
+    profile: GrantedProfiles = None,
+    span: GrantedRanges = None,
+    key: GrantedKey = None,
 ) -> None:
-    """Make a token and print it; it cannot be shown again."""
+    """Make a token and print it; it cannot be shown again.
+
+    A publisher binds values of its own profiles only: name them.
+    """
     from datetime import date
 
     from pura.record.answers import Role
@@ -281,10 +326,28 @@ def new(
         except ValueError:
             raise typer.BadParameter(say("serve.date"), param_hint="--expires") from None
     as_role = Role(role)
+    grants = _grants(profile, span, key)
+    if as_role is Role.PUBLISHER and not grants:
+        raise typer.BadParameter(say("serve.publisher"), param_hint="--profile")
     limit = PER_DAY[as_role] if per_day is None else per_day
-    made = _tokens().new(name, as_role, per_day=limit, expires=expires)
+    made = _tokens().new(name, as_role, per_day=limit, expires=expires, grants=grants)
     notes.print(say("serve.token", name=name))
     out.print(made)
+
+
+@token.command("grant")
+def grant(
+    name: Annotated[str, typer.Argument(help="Name or identifier of a publisher's token.")],
+    profile: GrantedProfiles = None,
+    span: GrantedRanges = None,
+    key: GrantedKey = None,
+) -> None:
+    """Set which values a publisher may bind, in the place of what was set before.
+
+    Without a profile it binds nothing, and what it bound is not found.
+    """
+    granted = _tokens().grant(name, _grants(profile, span, key))
+    out.print(_granted_words(granted))
 
 
 @token.command("list")
@@ -293,14 +356,19 @@ def list_(
     _rows: RowsInto = None,
 ) -> None:
     """List tokens; the tokens themselves are not kept."""
+    from pura.record.answers import Role
+
     for one in _tokens().list():
         if as_json:
-            write_row(row_of(one, ROWS["token"][1]), "token")
+            granted = [asdict(each) for each in one.grants]
+            write_row(row_of(one, ROWS["token"][1], grants=granted), "token")
             continue
         state = "revoked" if one.revoked else "expires" if one.expires else "good"
         facts = {"id": one.id, "name": one.name, "role": one.role}
         day = (one.revoked or one.expires)[:10]
         out.print(say(f"serve.token-{state}", **facts, count=one.per_day, day=day))
+        if one.role == Role.PUBLISHER:
+            out.print(_granted_words(one))
 
 
 @token.command("revoke")
@@ -308,6 +376,34 @@ def revoke(name: Annotated[str, typer.Argument(help="Its name or identifier.")])
     """Make a token good for nothing, also for a service that runs."""
     gone = _tokens().revoke(name)
     out.print(say("serve.token-gone", name=gone.name))
+
+
+def _grants(
+    profiles: list[str] | None, spans: list[str] | None, key: str | None
+) -> tuple[Grant, ...]:
+    """Return the values that the options name: all payloads of profiles, or ranges of one."""
+    from pura.serve.grants import Grant
+
+    at, names, ranges = environment(), profiles or [], spans or []
+    if ranges and len(names) != 1:
+        raise typer.BadParameter(say("serve.range-profile"), param_hint="--range")
+    grants = []
+    for profile in [load_profile(at, name) for name in names]:
+        of_key = key_of_mark(at, key, None, profile).fingerprint if key or profile.key else ""
+        grants += [Grant.of_profile(profile, span, key=of_key) for span in ranges or [""]]
+    return tuple(grants)
+
+
+def _granted_words(granted: Token) -> str:
+    """Say which values a publisher may bind."""
+    if not granted.grants:
+        return say("serve.grants-none", name=granted.name)
+    ranges = []
+    for grant in granted.grants:
+        digits = -(-grant.bits // 4)
+        key = f"{grant.key}/" if grant.key else ""
+        ranges.append(f"{key}{grant.profile} 0x{grant.first:0{digits}x}..0x{grant.last:0{digits}x}")
+    return say("serve.grants", name=granted.name, ranges=", ".join(ranges))
 
 
 def _statement_key(

@@ -22,7 +22,7 @@ from pura.base.catalogue import catalogue
 from pura.base.numerals import LANGUAGES
 from pura.cli.terminal import err, language, rows_into, say, use_language
 
-_MEANS: Final = "profile key key_file epochs model device dtype also register policy"
+_MEANS: Final = "setup_name profile key key_file epochs model device dtype also register policy"
 _READING: Final = "decoder restore stop_early weigh trust encoding part"
 _FOLDERS: Final = "recursive include exclude hidden links"
 COMMANDS: Final = (
@@ -33,6 +33,7 @@ COMMANDS: Final = (
     ),
     ("model", "models:app", "The local models that read texts."),
     ("profile", "profiles:app", "What generator and verifier share besides the key."),
+    ("setup", "setups:app", "Keys, profile and model that belong together, under one name."),
     ("bundle", "keys:bundles", "What a team shares, in one file under one passphrase."),
     ("power", "power:app", "How often marked texts of your own kind are found."),
     ("register", "register:app", "The register of issued payloads."),
@@ -93,7 +94,7 @@ HEADINGS: Final = {
         "page.work": "jobs engine shard journal",
     },
     "serve": {
-        "page.means": "profile key key_file model device dtype policy",
+        "page.means": "setup_name profile key key_file model device dtype policy",
         "page.work": "jobs engine",
         "page.listening": "listen certificate certificate_key without_tls proxy host",
         "page.answers": "anyone per_day per_day_block release name contact languages",
@@ -190,9 +191,14 @@ EXAMPLES: Final = {
     "serve": "--profile house --key newsroom --listen 127.0.0.1:8080",
     "serve statement key": "",
     "serve statement verify": "answer.json --text letter.txt --trust detector.pem",
+    "serve token grant": "'City paper' --profile house --range customer=400..499",
     "serve token list": "",
     "serve token new": "'City paper' --role trusted",
     "serve token revoke": "'City paper'",
+    "setup list": "",
+    "setup new": "newsroom --profile house --key newsroom",
+    "setup remove": "newsroom",
+    "setup show": "newsroom",
     "verify": "letter.docx --profile house --key newsroom",
 }
 """What stands after the words of each command in its example."""

@@ -1,8 +1,9 @@
 """The child process in which documents are parsed: ``python -m pura.documents.child``.
 
 Standard input: one line of JSON (format, options), then the bytes of the file to the end; or one
-line with the certificates that are trusted, then JSON with what holds manifests; or one line with
-the length of a PDF, its bytes, then questions about its pages, a line each.
+line with the certificates that are trusted, then JSON with what holds manifests, or a manifest
+store that came alone; or one line with the length of a PDF, its bytes, then questions about its
+pages, a line each.
 Standard output: one JSON object with the extracts, or with the refusal; or with what was found of
 the manifests; or an answer to each question (:mod:`.readers.pages`). Nothing is printed else, and
 no exception's words leave: they may quote the text.
@@ -36,7 +37,7 @@ from pura.documents.formats import (
     memory,
     refusal,
 )
-from pura.provenance.reading import Asset, load
+from pura.provenance.reading import Asset, load, load_for_stores
 
 _MAX_HEAD: Final = 4 << 20
 Answer: TypeAlias = "tuple[dict[str, Any], bytes]"
@@ -51,7 +52,9 @@ def main() -> None:
     if "pages" in request:
         _answer_questions(request["pages"])
     try:
-        work = (_document if "format" in request else _manifests)(request)
+        kinds = {"format": _document, "store": _store}
+        prepare = next((make for kind, make in kinds.items() if kind in request), _manifests)
+        work = prepare(request)
         confine_codecs()
         sandbox.close()
         answer = work(source.read())
@@ -92,6 +95,11 @@ def _manifests(request: dict[str, Any]) -> Callable[[bytes], dict[str, Any]]:
         return {"manifests": [[asdict(facts) for facts in verify(one)] for one in assets]}
 
     return work
+
+
+def _store(request: dict[str, Any]) -> Callable[[bytes], dict[str, Any]]:
+    verify = load_for_stores(request["trust"])
+    return lambda data: {"store": asdict(verify(data))}
 
 
 def _answer_of_container(

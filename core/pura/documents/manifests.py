@@ -10,12 +10,13 @@ from typing import Final
 
 from pura.base import decoder
 from pura.base.errors import InputError, RecordError, os_error_as
+from pura.base.json_text import is_hex
 from pura.base.process import ChildResult, converse, start_child
 from pura.base.progress import Checkpoint, never_cancelled
 from pura.documents import formats
 from pura.provenance import reading
-from pura.provenance.reading import Asset
-from pura.record.provenance import ABSENT, FORMS, STATES, WHY, ManifestFacts
+from pura.provenance.reading import Asset, StoreFacts
+from pura.record.provenance import ABSENT, FORMS, STATES, UNCHECKED, WHY, ManifestFacts
 
 CHILD: Final = "pura.documents.child"
 
@@ -96,6 +97,36 @@ def verified(
     if ending.status or ending.late or len(found) != len(assets):
         return reading.named(assets, "stopped")
     return found
+
+
+def verified_store(
+    store: bytes, trust: str, *, heartbeat: Checkpoint = never_cancelled
+) -> StoreFacts:
+    """Verify a manifest store that came without its text, in a child.
+
+    Args:
+        store: The manifest store.
+        trust: Certificates whose signatures are trusted, PEM.
+        heartbeat: Called twenty times a second; whatever it raises kills the child first.
+
+    Returns:
+        ``not-checked`` where the extra is not installed or the child stopped.
+
+    Raises:
+        InputError: The child cannot be started.
+    """
+    if not reading.installed():
+        return StoreFacts(state=UNCHECKED)
+    head = json.dumps({"store": True, "trust": trust}).encode()
+    ending = ask_child(head + b"\n" + store, heartbeat)
+    try:
+        facts = decoder.decode(StoreFacts, json.loads(ending.answer)["store"])
+        known = facts.state in STATES and (not facts.fingerprint or is_hex(facts.fingerprint, 64))
+    except (ValueError, TypeError, KeyError, RecursionError):
+        known = False
+    if ending.status or ending.late or not known:
+        return StoreFacts(state=UNCHECKED)
+    return facts
 
 
 def _taken(rows: object) -> tuple[ManifestFacts, ...]:

@@ -41,8 +41,9 @@ _NEUTRAL: Final = (
     "MinNewTokensLengthLogitsProcessor",
 )
 # What the library draws with, by its warper: the profile's setting, and the value that is off.
+_TEMPERATURE: Final = "TemperatureLogitsWarper"
 _SAMPLING: Final = {
-    "TemperatureLogitsWarper": ("temperature", 1.0),
+    _TEMPERATURE: ("temperature", 1.0),
     "TopKLogitsWarper": ("top_k", 0),
     "TopPLogitsWarper": ("top_p", 1.0),
 }
@@ -319,7 +320,8 @@ def _sampling_left(own: PuraLogitsProcessor, called_by: object, profile: Profile
 
     transformers puts the processors of its own settings (``repetition_penalty`` …) before the
     caller's, and temperature, top-k and their like after these, where one token is left standing;
-    but before the processor of a ``watermarking_config``.
+    but before the processor of a ``watermarking_config``. A temperature is compared in either
+    place: whoever sets one expects it to count. The library's own top-k of 50 is not, after ours.
 
     Args:
         own: The processor that marks.
@@ -337,6 +339,8 @@ def _sampling_left(own: PuraLogitsProcessor, called_by: object, profile: Profile
         name = type(one).__name__
         if one is own:
             after = True
+        elif after and name == _TEMPERATURE:
+            _compare(profile, "temperature", one.temperature)
         elif not after and name in _SAMPLING:
             setting, default = _SAMPLING[name]
             applied[setting] = default, getattr(one, setting)
@@ -346,14 +350,21 @@ def _sampling_left(own: PuraLogitsProcessor, called_by: object, profile: Profile
         return profile
     for setting, default in _SAMPLING.values():
         _, value = applied.get(setting, (default, default))
-        if value != getattr(profile, setting):
-            raise GenerationError(
-                "processor.sampling",
-                name=setting,
-                got=str(value),
-                wanted=str(getattr(profile, setting)),
-            )
+        _compare(profile, setting, value)
     return profile.with_(**{setting: default for setting, (default, _) in applied.items()})
+
+
+def _compare(profile: Profile, setting: str, value: float) -> None:
+    """Refuse a setting of a call that is not the profile's.
+
+    Raises:
+        GenerationError: Names both.
+    """
+    wanted = getattr(profile, setting)
+    if value != wanted:
+        raise GenerationError(
+            "processor.sampling", name=setting, got=str(value), wanted=str(wanted)
+        )
 
 
 def _drafts(frame: FrameType | None) -> bool:

@@ -8,16 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, Final, NamedTuple
-
-from pura.provenance.binding import FINGERPRINT, fingerprint_of
+from typing import Final, NamedTuple
 
 _HEAD: Final = 8
 _LONG_HEAD: Final = 16
 _LABELLED: Final = 0b10
 _UUID_BYTES: Final = 16
-_MOST_CBOR: Final = 64 << 10
-_DEEPEST: Final = 32
 _IDENTIFIER: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9:._-]{0,199}")
 
 
@@ -27,12 +23,10 @@ class Active(NamedTuple):
     Attributes:
         identifier: Its label, e.g. ``urn:c2pa:…``.
         alone: A store that holds it and no other.
-        fingerprint: Of the text that it was made for, 64 hex digits; empty where it says none.
     """
 
     identifier: str
     alone: bytes
-    fingerprint: str
 
 
 def active(store: bytes) -> Active:
@@ -46,41 +40,12 @@ def active(store: bytes) -> Active:
     if label != "c2pa" or not manifests:
         raise ValueError("store")
     kind, body, whole = manifests[-1]
-    identifier, parts = _labelled(kind, body)
+    identifier, _ = _labelled(kind, body)
     if not _IDENTIFIER.fullmatch(identifier):
         raise ValueError("identifier")
     description = next(_boxes(content))[2]
     head = (_HEAD + len(description) + len(whole)).to_bytes(4, "big")
-    return Active(identifier, head + b"jumb" + description + whole, _fingerprint(parts))
-
-
-def _fingerprint(parts: list[_Box]) -> str:
-    for kind, content, _ in parts:
-        label, assertions = _labelled(kind, content) if kind == b"jumb" else ("", [])
-        if label == "c2pa.assertions":
-            for one, body, _ in assertions:
-                name, held = _labelled(one, body)
-                bound = name.partition("__")[0] == "c2pa.soft-binding" and held
-                if bound and (found := _said(held[0])):
-                    return found
-    return ""
-
-
-def _said(box: _Box) -> str:
-    """Return the fingerprint that a soft binding's assertion says; empty where it says none."""
-    try:
-        import cbor2
-    except ImportError:
-        return ""
-    kind, content, _ = box
-    if kind != b"cbor" or len(content) > _MOST_CBOR:
-        return ""
-    try:
-        said: Any = cbor2.loads(content, max_depth=_DEEPEST)
-        whole = [one["value"] for one in said["blocks"] if not one["scope"]]
-        return fingerprint_of(whole[0]) if said["alg"] == FINGERPRINT else ""
-    except (ValueError, LookupError, TypeError, cbor2.CBORError):
-        return ""
+    return Active(identifier, head + b"jumb" + description + whole)
 
 
 class _Box(NamedTuple):

@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from pura.base.json_text import is_hex
 from pura.base.numerals import visible
-from pura.provenance.binding import FINGERPRINT
+from pura.provenance.binding import FINGERPRINT, fingerprint_of
 from pura.record.provenance import (
     INVALID,
     UNCHECKED,
@@ -279,20 +279,99 @@ def load(trust: str) -> Verifier:
     return lambda asset: _verified(asset, trust, library, fingerprints)
 
 
+@dataclass(frozen=True, kw_only=True)
+class StoreFacts:
+    """What can be relied on of a manifest store that came without its text.
+
+    Attributes:
+        state: ``valid``: its signature holds, and the signer is on the list; ``untrusted``: its
+            signature holds; ``invalid``; ``not-checked``. Whether it belongs to a text is open.
+        fingerprint: Of the text that it was made for, 64 hex digits, as its signer says; empty
+            where it says none, or the signature does not hold.
+    """
+
+    state: str
+    fingerprint: str = ""
+
+
+_ANY_TEXT: Final = b"x"
+"""Stands in for the text that a store was made for; the library verifies no store without one."""
+_TEXT_ABSENT: Final = frozenset({"assertion.dataHash.mismatch", "assertion.dataHash.malformed"})
+"""Faults of a sound store that is held against another text than its own.
+
+The second one is that of a store without a wrapper in the text: the stand-in has none either.
+"""
+
+
+def load_for_stores(trust: str) -> Callable[[bytes], StoreFacts]:
+    """Import the library and return what verifies a store by itself; in the sandboxed child.
+
+    Args:
+        trust: Certificates whose signatures are trusted, PEM; empty trusts nobody.
+    """
+    os.environ.update(SWITCHES)
+    library = importlib.import_module("encypher_c2pa")
+    return lambda store: _store_facts(store, trust, library)
+
+
+def _report(
+    library: ModuleType, data: bytes, media: str, trust: str, **options: bytes
+) -> Mapping[str, Any]:
+    """Return what the library reports of a file, asking no network and trusting the list alone.
+
+    Raises:
+        ValueError: It cannot parse the file.
+    """
+    report: Mapping[str, Any] = library.verify(
+        data,
+        media,
+        trust_pem=trust or None,
+        tsa_trust_pem=trust or None,
+        no_default_trust=True,
+        online=False,
+        telemetry=False,
+        **options,
+    )
+    return report
+
+
+def _store_facts(store: bytes, trust: str, library: ModuleType) -> StoreFacts:
+    """Verify signature and assertions of a store; its text is not here."""
+    try:
+        report = _report(library, _ANY_TEXT, "text/plain", trust, manifest_store=store)
+    except ValueError:  # the library's error for a store that it cannot parse
+        return StoreFacts(state=INVALID)
+    faults = {str(one.get("code")) for one in report["validation_results"]["failure"]}
+    told = report["manifest_report"]
+    active = told["manifests"].get(told.get("active_manifest"), {})
+    sound = report["signature"] == "valid" and faults <= _TEXT_ABSENT
+    if not sound or _depth(active) > MAX_DEPTH:
+        return StoreFacts(state=INVALID)
+    trusted = report["trust"]["status"] == "valid_for_supplied_material"
+    return StoreFacts(state=VALID if trusted else UNTRUSTED, fingerprint=_fingerprint(active))
+
+
+def _fingerprint(active: Mapping[str, Any]) -> str:
+    """Return the fingerprint of the whole text in a manifest's assertions; empty without one."""
+    for label, data in _assertions(active):
+        blocks = data.get("blocks")
+        if not label.startswith("c2pa.soft-binding") or data.get("alg") != FINGERPRINT:
+            continue
+        for block in blocks if isinstance(blocks, list) else ():
+            if isinstance(block, dict) and block.get("scope") == {}:
+                try:
+                    return fingerprint_of(block.get("value"))
+                except ValueError:
+                    continue
+    return ""
+
+
 def _verified(
     asset: Asset, trust: str, library: ModuleType, fingerprints: ModuleType
 ) -> tuple[ManifestFacts, ...]:
     def ask(data: bytes, media: str, form: str) -> ManifestFacts | None:
         try:
-            report = library.verify(
-                data,
-                media,
-                trust_pem=trust or None,
-                tsa_trust_pem=trust or None,
-                no_default_trust=True,
-                online=False,
-                telemetry=False,
-            )
+            report = _report(library, data, media, trust)
         except ValueError:  # its word for a file that it cannot take apart
             return ManifestFacts(form=form, state=INVALID, why="damaged")
         return _facts(report, form, asset.text, fingerprints) if report["present"] else None

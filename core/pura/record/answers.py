@@ -13,6 +13,7 @@ from typing import Any, Final
 from pura.base.catalogue import catalogue
 from pura.base.json_text import canonical, sha256
 from pura.record.finding import VALUES, AnswerValue, Finding
+from pura.scheme.identity import MarkIdentity
 
 MARKED: Final = "marked"
 NO_STATEMENT: Final = "no-statement"
@@ -37,7 +38,7 @@ class Answer:
         finding: What was found; None for the public, who is told the verdict alone.
         policy: Name and version of the policy, and SHA-256 of its canonical JSON.
         release: Fields of payloads that a trusted asker is told.
-        payloads: Those of its marks that are identified; manifests are found by them.
+        marks: Those of its marks whose payload is identified; manifests are found by them.
     """
 
     role: Role
@@ -45,7 +46,7 @@ class Answer:
     finding: Finding | None = None
     policy: dict[str, Any] | None = None
     release: tuple[str, ...] = ()
-    payloads: tuple[str, ...] = ()
+    marks: tuple[MarkIdentity, ...] = ()
 
     def told(self, language: str) -> dict[str, Any]:
         """Return the answer as JSON in a language."""

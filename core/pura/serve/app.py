@@ -44,6 +44,7 @@ from pura.serve.reader import Reader
 from pura.serve.service import Log, OthersHandler, Service, Sign
 from pura.serve.settings import Asker, Limits, Places, Settings, Store, TokenFile, secret_of
 from pura.serve.shapes import RefusalError, problem
+from pura.usecases.choices import trusted
 from pura.usecases.environment import Environment
 from pura.version import __version__
 
@@ -362,11 +363,11 @@ def create_app(
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
-        store = Store(places.store)
+        store, tokens = Store(places.store), TokenFile(places.tokens)
         service = Service(
             reader=reader,
             settings=settings,
-            tokens=TokenFile(places.tokens),
+            tokens=tokens,
             store=store,
             secret=secret_of(places.salt),
             log=log,
@@ -375,10 +376,11 @@ def create_app(
         app.state.service, app.state.environment = service, environment
         app.state.public_key = "" if key is None else key.public_pem()
         app.state.repository = None
+        app.state.tokens, app.state.trust = tokens, trusted(environment.paths)
         with ExitStack() as held:
             held.callback(service.close)
             if settings.soft_binding:
-                repository = held.enter_context(Repository(places.manifests))
+                repository = held.enter_context(Repository(places.manifests, tokens.grants_of))
                 repository.load(manifests, service.setup.profile.fingerprint)
                 app.state.repository = repository
             # The duties of whoever runs the detector are held against what it says of itself.

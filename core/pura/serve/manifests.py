@@ -6,9 +6,10 @@ the profile's fingerprint, and the payload. So values in the form of 0.3 find th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -19,6 +20,8 @@ from pura.base.files import make_private, read_bounded
 from pura.base.json_text import read_json
 from pura.provenance.binding import BindingValue
 from pura.scheme import Payload
+from pura.scheme.identity import MarkIdentity
+from pura.serve.grants import Grant, admitted
 
 SCHEMA: Final = "pura-manifests/1"
 MAX_BYTES: Final = 64 << 20
@@ -125,6 +128,21 @@ _KIND: Final = Kind(
             "CREATE INDEX bindings_payload ON bindings (ltrim(payload, '0'))",
             "CREATE INDEX bindings_manifest ON bindings (manifest)",
         ),
+        # Up to 0.4.0 whoever came first had an identifier, and a fingerprint was taken from a
+        # manifest whose signature nobody had looked at.
+        (
+            "ALTER TABLE manifests RENAME TO manifests_unverified",
+            (
+                "CREATE TABLE manifests (number INTEGER PRIMARY KEY, identifier TEXT NOT NULL,"
+                " publisher TEXT NOT NULL, fingerprint TEXT NOT NULL, rank INTEGER NOT NULL,"
+                " file TEXT NOT NULL, store BLOB NOT NULL, UNIQUE (identifier, publisher))"
+            ),
+            (
+                "INSERT INTO manifests (identifier, publisher, fingerprint, rank, file, store)"
+                " SELECT identifier, publisher, '', 0, file, store FROM manifests_unverified"
+            ),
+            "DROP TABLE manifests_unverified",
+        ),
     ),
     other_hint="database.manifests-hint",
     damaged_hint="database.manifests-hint",
@@ -135,32 +153,48 @@ _PATIENCE_S: Final = 5.0
 _INDEX: Final = ""  # publishes what the index names
 
 
+UNVERIFIED: Final = 0
+SIGNED: Final = 1
+TRUSTED: Final = 2
+"""How far a manifest is relied on: its signature holds; its signer is on the operator's list."""
+
+
 class Match(NamedTuple):
     """A manifest that was found.
 
     Attributes:
         manifest: Its identifier.
         endpoint: Who has it; empty: it is held here.
-        fingerprint: Of the text that it was made for; empty where that is not known.
+        fingerprint: Of the text that it was made for, as its signer says; empty where the manifest
+            says none, or its signature was not verified.
+        publisher: Who bound the value to it; empty: the operator's index.
+        shared: Where several publishers hold a manifest under this identifier, the number of this
+            publisher's; else 0.
     """
 
     manifest: str
     endpoint: str
     fingerprint: str
+    publisher: str
+    shared: int
 
 
 class Repository(Handle):
     """Manifests and the values by which they are found. One thread at a time.
 
-    What a publisher published only the same publisher changes.
+    What a publisher published only the same publisher changes. Two publishers may hold manifests
+    under one identifier: nobody can take another's by being quicker.
 
     Args:
         path: The file; made where it is not there.
+        grants: Tells which values a publisher may bind; what was bound without a grant is not
+            found.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, grants: Callable[[str], tuple[Grant, ...]]) -> None:
         make_private(path.parent)
         self._db = _KIND.connect(path, create=True, read_only=False, timeout=_PATIENCE_S)
+        self._grants = grants
 
     def load(self, index: Manifests | None, profile: str) -> None:
         """Take over an index, in place of the one before.
@@ -170,35 +204,48 @@ class Repository(Handle):
             profile: Fingerprint of the profile whose payloads it names.
         """
         entries, folder = (index.manifests, index.folder) if index else ((), "")
-        held = [(one.manifest, _INDEX, str(Path(folder) / one.file)) for one in entries if one.file]
+        held = [
+            (one.manifest, _INDEX, TRUSTED, str(Path(folder) / one.file))
+            for one in entries
+            if one.file
+        ]
         bound = [(profile[:_PROFILE_DIGITS], e.payload, e.manifest, e.endpoint) for e in entries]
         with self._writing():
             for table in ("manifests", "bindings"):
                 self._db.execute(f"DELETE FROM {table} WHERE publisher = ?", (_INDEX,))  # noqa: S608
-            self._db.executemany("INSERT OR IGNORE INTO manifests VALUES (?, ?, '', ?, '')", held)
+            self._db.executemany(
+                "INSERT OR IGNORE INTO manifests (identifier, publisher, fingerprint, rank, file,"
+                " store) VALUES (?, ?, '', ?, ?, '')",
+                held,
+            )
             self._bind(_INDEX, bound)
 
-    def add(self, publisher: str, identifier: str, store: bytes, fingerprint: str) -> bool:
-        """Keep a manifest store, in place of one with the same identifier.
+    def add(
+        self, publisher: str, identifier: str, store: bytes, *, fingerprint: str = "", rank: int
+    ) -> None:
+        """Keep a manifest store, in place of one of this publisher with the same identifier.
 
-        Returns:
-            False where another publisher has that identifier.
+        Args:
+            publisher: Who publishes it.
+            identifier: Of its active manifest.
+            store: The manifest store.
+            fingerprint: Of the text that it was made for, from a verified manifest only.
+            rank: One of :data:`UNVERIFIED`, :data:`SIGNED`, :data:`TRUSTED`.
         """
         with self._writing():
-            if self._publisher(identifier) not in (None, publisher):
-                return False
             self._db.execute(
-                "INSERT OR REPLACE INTO manifests VALUES (?, ?, ?, '', ?)",
-                (identifier, publisher, fingerprint, store),
+                "INSERT INTO manifests (identifier, publisher, fingerprint, rank, file, store)"
+                " VALUES (?, ?, ?, ?, '', ?) ON CONFLICT (identifier, publisher) DO UPDATE SET"
+                " fingerprint = excluded.fingerprint, rank = excluded.rank, store = excluded.store",
+                (identifier, publisher, fingerprint, rank, store),
             )
-        return True
 
     def bind(self, publisher: str, value: BindingValue, identifier: str, *, anew: bool) -> bool:
         """Have a value lead to a manifest.
 
         Args:
             publisher: Who says so.
-            value: In the present form.
+            value: In the present form; the publisher was granted it.
             identifier: Of the manifest.
             anew: No longer to others of this publisher, of which there has to be one.
 
@@ -206,7 +253,7 @@ class Repository(Handle):
             False where this publisher has no such manifest, or has bound nothing to the value.
         """
         with self._writing():
-            if self._publisher(identifier) != publisher:
+            if not self._holds(publisher, identifier):
                 return False
             if anew:
                 gone = self._db.execute(
@@ -232,54 +279,123 @@ class Repository(Handle):
                 )
         return bool(gone.rowcount)
 
-    def store(self, identifier: str) -> bytes | None:
+    def store(self, identifier: str, *, asker: str | None = None, shared: int = 0) -> bytes | None:
         """Return a manifest store that is held here; None where it is not.
+
+        Of several publishers' stores under one identifier comes the asker's own, else that of the
+        index, else one of a trusted signer, else a signed one, else the one that was here first.
+
+        Args:
+            identifier: Of the active manifest.
+            asker: The publisher that asks; None for anybody else.
+            shared: Number of the one store that is asked for, as a match names it; 0 for any.
 
         Raises:
             ServeError: Its file cannot be read, or is too large.
         """
         with _KIND.guard():
             row = self._db.execute(
-                "SELECT file, store FROM manifests WHERE identifier = ?", (identifier,)
+                "SELECT file, store FROM manifests WHERE identifier = ? AND ? IN (0, number)"
+                " ORDER BY publisher IS ? DESC, publisher = ? DESC, rank DESC, number LIMIT 1",
+                (identifier, shared, asker, _INDEX),
             ).fetchone()
         if row is None:
             return None
         return read_bounded(Path(row[0]), _MOST_HELD, ServeError) if row[0] else bytes(row[1])
 
-    def bound(self, values: Iterable[BindingValue], most: int) -> list[Match]:
-        """Return manifests to which values lead, each once, in the order of the values.
+    def bound_to_values(
+        self, values: Iterable[BindingValue], most: int, *, asker: str | None = None
+    ) -> list[Match]:
+        """Return manifests to which values lead, each once, in turns of their publishers.
 
         Args:
-            values: What was looked for.
+            values: What somebody asks for. A value names no key: where two keys mark under one
+                profile, it may be of either.
+            most: So many at most.
+            asker: The publisher that asks; None for anybody else.
+        """
+        return self._matches(((value, "") for value in values), most, asker)
+
+    def bound_to_marks(self, marks: Iterable[MarkIdentity], most: int) -> list[Match]:
+        """Return manifests to which marks of a text lead, each once, in turns of their publishers.
+
+        A publisher that was granted values of one key has none for a mark of another.
+
+        Args:
+            marks: What was read in the text.
             most: So many at most.
         """
-        found: dict[Match, None] = {}
+        sought = [
+            (
+                BindingValue(profile=mark.profile[:_PROFILE_DIGITS], payload=mark.payload.text),
+                mark.key,
+            )
+            for mark in marks
+        ]
+        return self._matches(sought, most, None)
+
+    def _matches(
+        self, sought: Iterable[tuple[BindingValue, str]], most: int, asker: str | None
+    ) -> list[Match]:
+        """Return what values lead to, each with the key that its mark was read with.
+
+        Those of the publisher that asks come first. Then each publisher has its first one, the
+        operator's index before the others, then each its second one, and so on: however much one
+        publisher binds, it pushes nobody else's off the list.
+        """
+        by_publisher: dict[str, list[Match]] = {}
+        grants: dict[str, tuple[Grant, ...]] = {}
         with _KIND.guard():
-            for value in values:
-                rows = self._db.execute(
-                    "SELECT manifest, endpoint, coalesce(fingerprint, ''), profile, payload"
-                    " FROM bindings LEFT JOIN manifests"
-                    " ON identifier = manifest AND endpoint = ''"
-                    " WHERE ltrim(payload, '0') = ltrim(?, '0') ORDER BY number",
-                    (value.payload,),
-                )
-                for *match, profile, payload in rows:
-                    if len(found) == most:
-                        break
-                    if value.names(payload, profile):
-                        found.setdefault(Match(*match))
-        return list(found)
+            for value, key in sought:
+                for match, binding in self._led_to(value, most):
+                    publisher = match.publisher
+                    if publisher not in grants:
+                        grants[publisher] = self._grants(publisher) if publisher else ()
+                    granted = publisher == _INDEX or admitted(grants[publisher], binding, key=key)
+                    if granted and value.names(binding.payload, binding.profile):
+                        by_publisher.setdefault(publisher, []).append(match)
+        own = [] if asker is None else by_publisher.pop(asker, [])
+        index = by_publisher.pop(_INDEX, [])
+        turns = zip_longest(index, *by_publisher.values())
+        others = [match for turn in turns for match in turn if match is not None]
+        once: dict[tuple[str, str, int], Match] = {}
+        for match in (*own, *others):
+            once.setdefault((match.manifest, match.endpoint, match.shared), match)
+        return list(once.values())[:most]
+
+    def _led_to(self, value: BindingValue, most: int) -> Iterator[tuple[Match, BindingValue]]:
+        """Yield what is bound to a payload, oldest first, each with the value that was bound.
+
+        Of each publisher come so many at most: one that bound very many slows nobody down.
+        """
+        rows = self._db.execute(
+            "SELECT manifest, endpoint, fingerprint, publisher, shared, profile, payload FROM ("
+            " SELECT bindings.number AS number, manifest, endpoint,"
+            " coalesce(fingerprint, '') AS fingerprint, bindings.publisher AS publisher,"
+            " CASE WHEN (SELECT count(*) FROM manifests AS held WHERE held.identifier = manifest)"
+            " > 1 THEN coalesce(manifests.number, 0) ELSE 0 END AS shared,"
+            " profile, payload, row_number() OVER"
+            " (PARTITION BY bindings.publisher, profile ORDER BY bindings.number) AS turn"
+            " FROM bindings LEFT JOIN manifests ON identifier = manifest"
+            " AND manifests.publisher = bindings.publisher AND endpoint = ''"
+            " WHERE ltrim(payload, '0') = ltrim(?, '0')) WHERE turn <= ? ORDER BY number",
+            (value.payload, most),
+        )
+        for *match, profile, payload in rows:
+            yield Match(*match), BindingValue(profile=profile, payload=payload)
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
         with _KIND.guard(), transaction(self._db):
             yield
 
-    def _publisher(self, identifier: str) -> str | None:
-        row = self._db.execute(
-            "SELECT publisher FROM manifests WHERE identifier = ?", (identifier,)
-        ).fetchone()
-        return None if row is None else str(row[0])
+    def _holds(self, publisher: str, identifier: str) -> bool:
+        """Whether a publisher has published a manifest."""
+        found = self._db.execute(
+            "SELECT 1 FROM manifests WHERE identifier = ? AND publisher = ?",
+            (identifier, publisher),
+        )
+        return found.fetchone() is not None
 
     def _bind(self, publisher: str, rows: Sequence[tuple[str, str, str, str]]) -> None:
         self._db.executemany(

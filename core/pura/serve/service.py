@@ -574,7 +574,11 @@ class Service:
 
     def _answer(self, check: Check, found: Audited) -> Answer:
         role, finding = check.asker.role, found.audit.finding
-        payloads = tuple(m.payload.bits for m in finding.marks if m.payload.bits is not None)
+        marks = tuple(
+            mark.identity
+            for mark in finding.marks
+            if mark.payload.bits is not None and mark.identity is not None
+        )
         if role is Role.PUBLIC:
             marked = (
                 found.error is None
@@ -583,7 +587,7 @@ class Service:
                 and finding.log10_e >= self.threshold
             )
             if marked:
-                return Answer(role=role, verdict=MARKED, payloads=payloads)
+                return Answer(role=role, verdict=MARKED, marks=marks)
             return Answer(role=role, verdict=NO_STATEMENT)
         if role is Role.INTERNAL:
             record = to_json(found.audit)
@@ -595,7 +599,7 @@ class Service:
             role=role,
             verdict=finding.verdict,
             finding=finding,
-            payloads=payloads,
+            marks=marks,
             policy=policy_facts(found.audit.policy),
             release=self.settings.release,
         )

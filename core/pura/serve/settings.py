@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from pura.base.database import Handle, Kind, transaction
 from pura.base.errors import ServeError
@@ -20,6 +20,7 @@ from pura.base.files import file_lock, make_private, write_atomic
 from pura.base.json_text import read_json
 from pura.base.paths import Paths
 from pura.record.answers import Role
+from pura.serve.grants import Grant
 
 __all__ = ["PER_DAY", "Limits", "Places", "Protection", "Settings"]
 
@@ -284,6 +285,7 @@ class Token:
         per_day: Checks in a day that it is good for.
         expires: Last day on which it is good, ISO 8601; empty: until it is revoked.
         revoked: When it was, ISO 8601; empty while it is good.
+        grants: Of a publisher: which values it may bind to its manifests.
     """
 
     id: str
@@ -294,6 +296,7 @@ class Token:
     per_day: int
     expires: str = ""
     revoked: str = ""
+    grants: tuple[Grant, ...] = ()
 
     def good(self, now: datetime) -> bool:
         """Whether it may be used."""
@@ -329,12 +332,29 @@ class TokenFile:
             self._seen = seen
         return self._held
 
-    def new(self, name: str, role: Role, *, per_day: int, expires: str = "") -> str:
+    def new(
+        self,
+        name: str,
+        role: Role,
+        *,
+        per_day: int,
+        expires: str = "",
+        grants: Sequence[Grant] = (),
+    ) -> str:
         """Make a token and return it; it cannot be shown again.
 
+        Args:
+            name: Whom it is given to.
+            role: What they may ask for.
+            per_day: Checks in a day that it is good for.
+            expires: Last day on which it is good, ISO 8601; empty: until it is revoked.
+            grants: Of a publisher: which values it may bind.
+
         Raises:
-            ServeError: The name is empty, too long or that of a token in use.
+            ServeError: The name is empty, too long or that of a token in use, or grants are given
+                to another role than a publisher.
         """
+        _refuse_grants(role, grants)
         name = name.strip()
         if not 0 < len(name) <= _MOST_NAME or not name.isprintable():
             raise ServeError("name.form", most=_MOST_NAME, code="usage")
@@ -347,6 +367,7 @@ class TokenFile:
             made=self._now().isoformat(timespec="seconds"),
             per_day=per_day,
             expires=expires,
+            grants=tuple(grants),
         )
         with file_lock(self._path.with_suffix(".lock"), _TOKENS_PATIENCE_S):
             known = self.list()
@@ -373,6 +394,37 @@ class TokenFile:
             self._write(tuple(gone if one.id == gone.id else one for one in known))
         return gone
 
+    def grant(self, name: str, grants: Sequence[Grant]) -> Token:
+        """Set which values a publisher may bind, in the place of what was set before.
+
+        Args:
+            name: Name or identifier of its token.
+            grants: The values; none lets it bind nothing, and hides what it bound.
+
+        Raises:
+            ServeError: No token in use is called so, or it is not a publisher's.
+        """
+        with file_lock(self._path.with_suffix(".lock"), _TOKENS_PATIENCE_S):
+            known = self.list()
+            found = [one for one in known if name in (one.name, one.id) and not one.revoked]
+            if not found:
+                raise ServeError("serve.token-none", name=name, code="usage")
+            _refuse_grants(Role(found[0].role), grants)
+            granted = replace(found[0], grants=tuple(grants))
+            self._write(tuple(granted if one.id == granted.id else one for one in known))
+        return granted
+
+    def grants_of(self, name: str) -> tuple[Grant, ...]:
+        """Return which values a publisher may bind.
+
+        Args:
+            name: Of its token. What a revoked one published stays found, unless another token of
+                that name is in use.
+        """
+        named = [one for one in self.list() if one.name == name]
+        in_use = [one for one in named if not one.revoked] or named[-1:]
+        return in_use[0].grants if in_use else ()
+
     def asker(self, token: str) -> Asker | None:
         """Return who has a token; None where it is none that is good.
 
@@ -394,7 +446,7 @@ class TokenFile:
             data = read_json(self._path.read_bytes())
             if data["schema"] != SCHEMA:
                 raise ValueError("another schema")
-            found = tuple(Token(**one) for one in data["tokens"])
+            found = tuple(_token_of(one) for one in data["tokens"])
             for one in found:
                 Role(one.role)
         except (OSError, ValueError, TypeError, LookupError) as error:
@@ -405,6 +457,22 @@ class TokenFile:
     def _write(self, tokens: tuple[Token, ...]) -> None:
         data = {"schema": SCHEMA, "tokens": [asdict(one) for one in tokens]}
         write_atomic(self._path, json.dumps(data, indent=1).encode(), private=True)
+
+
+def _token_of(data: dict[str, Any]) -> Token:
+    """Read a token as the file has it; those of 0.4.0 have no grants."""
+    grants = tuple(Grant.from_json(one) for one in data.get("grants", ()))
+    return Token(**{**data, "grants": grants})
+
+
+def _refuse_grants(role: Role, grants: Sequence[Grant]) -> None:
+    """Refuse grants of a role that binds nothing.
+
+    Raises:
+        ServeError: There are grants, and the role is another than a publisher's.
+    """
+    if grants and role is not Role.PUBLISHER:
+        raise ServeError("serve.grant-role", code="usage")
 
 
 def _digest(token: str) -> str:

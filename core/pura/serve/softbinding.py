@@ -6,14 +6,17 @@ The interface is that of :data:`VERSION`.
 from __future__ import annotations
 
 import mimetypes
+from collections import Counter
 from typing import Annotated, Any, Final
 
 from anyio import to_thread
 from fastapi import APIRouter, Query, Response
+from fastapi import Path as PathParameter
 from fastapi.responses import JSONResponse
 from starlette.requests import ClientDisconnect, Request
 
 from pura.documents import characters
+from pura.documents.manifests import verified_store
 from pura.provenance.binding import (
     BindingValue,
     binding_values,
@@ -22,8 +25,17 @@ from pura.provenance.binding import (
 )
 from pura.provenance.jumbf import Active, active
 from pura.record.answers import Role
+from pura.record.provenance import UNTRUSTED, VALID
 from pura.serve import settings, shapes
-from pura.serve.manifests import MOST_PUBLISHED, Match, Repository
+from pura.serve.grants import admitted
+from pura.serve.manifests import (
+    MOST_PUBLISHED,
+    SIGNED,
+    TRUSTED,
+    UNVERIFIED,
+    Match,
+    Repository,
+)
 from pura.serve.routes import (
     NOT_FOUND,
     PROBLEMS,
@@ -40,6 +52,10 @@ VERSION: Final = "2.4.0"
 MEDIA: Final = "application/c2pa"
 BASES: Final = ("/v1", "/v1/softbinding")
 """Where the interface is, and where it was in 0.3."""
+_STORES: Final = "/stores"
+"""Below it, each store has an address of its own where publishers share an identifier."""
+_MOST_NUMBER: Final = (1 << 63) - 1
+"""Of a row of SQLite."""
 _TEXTS: Final = ("text", "application")
 _GONE: Final = 204
 _STRONGEST: Final = 100
@@ -162,20 +178,14 @@ async def by_content(
     if check.error is not None:
         raise check.error
     assert check.answer is not None  # it has ended
-    profile = service.setup.profile.fingerprint
-    said = [
-        BindingValue(profile=profile[:8], payload=bits)
-        for bits in check.answer.payloads
-        if alg in ("", name)
-    ]
-    found = repository.bound(said, _MOST_RESULTS)
-    preferred = {*repository.bound(hinted, _MOST_RESULTS)} if hinted else set()
+    marks = check.answer.marks if alg in ("", name) else ()
+    found = repository.bound_to_marks(marks, _MOST_RESULTS)
+    preferred = {*repository.bound_to_values(hinted, _MOST_RESULTS)} if hinted else set()
     of = ""
     if any(one.fingerprint for one in found):
         of = await to_thread.run_sync(text_fingerprint, characters.cut(document.text).text)
     scored = [(one, _score(one, of)) for one in found]
-    scored.sort(key=lambda one: (one[0] not in preferred, -(one[1] or 0)))
-    return _matches(scored, maxResults)
+    return _matches(request, _in_turns(scored, preferred), maxResults)
 
 
 @router.post("/matches/byReference", responses=_MATCHES)
@@ -196,14 +206,22 @@ async def manifest(
     returnActiveManifest: bool = False,
 ) -> Response:
     """Return a manifest store that is held here, or its active manifest alone."""
-    repository, asker = _repository(request), _entitled(request, *_LOOKS)
-    _pay(request, asker, "fetch")
-    found = repository.store(activeManifestId)
-    if found is None:
-        raise RefusalError("serve.unknown", code="serve-unknown")
-    if returnActiveManifest:
-        found = (await to_thread.run_sync(_opened, found)).alone
-    return Response(found, media_type=MEDIA)
+    return await _fetched(request, activeManifestId, alone=returnActiveManifest)
+
+
+@router.get(
+    f"{_STORES}/{{number}}/manifests/{{activeManifestId}}",
+    response_class=Response,
+    responses={200: {"content": {MEDIA: {}}}, **_ANSWERS},
+)
+async def shared_manifest(
+    request: Request,
+    number: Annotated[int, PathParameter(ge=1, le=_MOST_NUMBER)],
+    activeManifestId: str,
+    returnActiveManifest: bool = False,
+) -> Response:
+    """Return one of several manifest stores that publishers hold under the same identifier."""
+    return await _fetched(request, activeManifestId, alone=returnActiveManifest, shared=number)
 
 
 @router.post(
@@ -215,7 +233,10 @@ async def publish(
     request: Request,
     returnReceipt: bool = False,  # which is as it likes: none are made here
 ) -> Response:
-    """Keep a manifest store; its active manifest is found by what is bound to it."""
+    """Keep a manifest store; its active manifest is found by what is bound to it.
+
+    Its signature is verified: only then does what it says of a text's fingerprint count.
+    """
     repository, asker = _repository(request), _entitled(request, Role.PUBLISHER)
     _pay(request, asker, "publish")
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != MEDIA:
@@ -227,8 +248,13 @@ async def publish(
     if len(store) > MOST_PUBLISHED:
         raise RefusalError("serve.large", most=MOST_PUBLISHED >> 20, code="serve-large")
     made = await to_thread.run_sync(_opened, store)
-    if not repository.add(asker.name, made.identifier, store, made.fingerprint):
-        raise RefusalError("serve.publisher", code="serve-role")
+    trust = request.app.state.trust
+    facts = await to_thread.run_sync(verified_store, store, trust)
+    rank = {VALID: TRUSTED, UNTRUSTED: SIGNED}.get(facts.state, UNVERIFIED)
+    # Anybody can sign in any name: where the operator keeps a list, only its signers count.
+    relied_on = rank == TRUSTED or (rank == SIGNED and not trust)
+    fingerprint = facts.fingerprint if relied_on else ""
+    repository.add(asker.name, made.identifier, store, fingerprint=fingerprint, rank=rank)
     return JSONResponse({"manifestId": made.identifier})
 
 
@@ -260,17 +286,39 @@ def _bind(request: Request, binding: shapes.Binding, *, anew: bool) -> Response:
     value = _said(binding.value, "bindingValue")[0]
     if not value.profile:
         raise RefusalError("serve.binding", code="serve-request")
+    if not admitted(request.app.state.tokens.grants_of(asker.name), value):
+        raise RefusalError("serve.not-granted", code="serve-role")
     if not repository.bind(asker.name, value, binding.manifest, anew=anew):
         raise RefusalError("serve.unpublished", code="serve-unknown")
     return Response(status_code=_GONE)
+
+
+async def _fetched(request: Request, identifier: str, *, alone: bool, shared: int = 0) -> Response:
+    """Return a manifest store, or its active manifest alone."""
+    repository, asker = _repository(request), _entitled(request, *_LOOKS)
+    _pay(request, asker, "fetch")
+    store = repository.store(identifier, asker=_publisher(asker), shared=shared)
+    if store is None:
+        raise RefusalError("serve.unknown", code="serve-unknown")
+    if alone:
+        store = (await to_thread.run_sync(_opened, store)).alone
+    return Response(store, media_type=MEDIA)
+
+
+def _publisher(asker: Asker) -> str | None:
+    """Return the name of a publisher that asks; None of anybody else."""
+    return asker.name if asker.role is Role.PUBLISHER else None
 
 
 def _looked_up(request: Request, alg: str, value: str, most: int) -> JSONResponse:
     repository, asker = _repository(request), _entitled(request, *_LOOKS)
     _pay(request, asker, "look up")
     said = _said(value, "value")
-    found = repository.bound(said, _MOST_RESULTS) if alg == _algorithm(request) else []
-    return _matches([(one, None) for one in found], most)
+    known = alg == _algorithm(request)
+    found = (
+        repository.bound_to_values(said, _MOST_RESULTS, asker=_publisher(asker)) if known else []
+    )
+    return _matches(request, [(one, None) for one in found], most)
 
 
 def _pay(request: Request, asker: Asker, what: str) -> None:
@@ -299,8 +347,27 @@ def _opened(store: bytes) -> Active:
         raise RefusalError("serve.manifest", code="serve-request") from None
 
 
+def _in_turns(
+    scored: list[tuple[Match, int | None]], preferred: set[Match]
+) -> list[tuple[Match, int | None]]:
+    """Sort matches: those that a hint names, then the likest of each publisher, then its next.
+
+    However many manifests one publisher has for a value, they leave room for everybody else's.
+    """
+    likest = sorted(scored, key=lambda one: (one[0] not in preferred, -(one[1] or 0)))
+    turns: Counter[str] = Counter()
+    ranked: list[tuple[tuple[bool, int, int], tuple[Match, int | None]]] = []
+    for match, score in likest:
+        named = match in preferred
+        ranked.append(((not named, turns[match.publisher], -(score or 0)), (match, score)))
+        turns[match.publisher] += not named
+    return [one for _, one in sorted(ranked, key=lambda one: one[0])]
+
+
 def _score(match: Match, of: str) -> int | None:
-    """Return how like a text the one is that a manifest was made for; None where it is not known.
+    """Return how like a text the one is that a manifest was made for; None where nobody says so.
+
+    Only a manifest whose signature was verified says so.
 
     One less than 100 for each bit in which their fingerprints differ, and never less than 0: about
     101 bits lie between texts that have nothing to do with each other.
@@ -310,13 +377,18 @@ def _score(match: Match, of: str) -> int | None:
     return max(0, _STRONGEST - bits_apart(of, match.fingerprint))
 
 
-def _matches(found: list[tuple[Match, int | None]], most: int) -> JSONResponse:
-    shown: list[dict[str, Any]] = [
-        {"manifestId": one.manifest}
-        | ({"endpoint": one.endpoint} if one.endpoint else {})
-        | ({} if score is None else {"similarityScore": score})
-        for one, score in found[:most]
-    ]
+def _matches(request: Request, found: list[tuple[Match, int | None]], most: int) -> JSONResponse:
+    shown: list[dict[str, Any]] = []
+    for match, score in found[:most]:
+        endpoint = match.endpoint
+        if match.shared:  # by its identifier alone another publisher's might be fetched
+            base = str(request.base_url).rstrip("/")
+            endpoint = f"{base}{BASES[0]}{_STORES}/{match.shared}"
+        shown.append(
+            {"manifestId": match.manifest}
+            | ({"endpoint": endpoint} if endpoint else {})
+            | ({} if score is None else {"similarityScore": score})
+        )
     return JSONResponse({"matches": shown})
 
 

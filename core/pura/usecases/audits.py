@@ -37,6 +37,7 @@ from pura.usecases.choices import Choices, trusted
 from pura.usecases.environment import Environment, OpenKey
 from pura.usecases.keys import epoch_keys, refuse_kind
 from pura.usecases.measurements import tables_of
+from pura.usecases.setups import keyless, setup_faults, setup_folder
 from pura.verdict.policy import Policy, load_policy
 from pura.verdict.power import PowerTable
 
@@ -89,6 +90,40 @@ class Setup(Choices):
         for one in self.also if self.keys else self.foreign:
             needed.setdefault(one.key or "", KeyRef(fingerprint=one.key or ""))
         return tuple(needed.values())
+
+
+def stored_setup(
+    environment: Environment,
+    name: str,
+    *,
+    profile: Profile | None = None,
+    keys: Sequence[KeyRef] = (),
+    other_model: bool = False,
+) -> Setup:
+    """Return what texts are audited with under a stored set-up.
+
+    Args:
+        environment: Where it is kept.
+        name: Its name.
+        profile: Replaces its profile.
+        keys: Replace its keys; none keeps them.
+        other_model: Its model is not used, and need not be here.
+
+    Raises:
+        PuraError: There is no such set-up, a part that is used is missing, or its parts do not
+            belong together.
+    """
+    setup = setup_folder(environment).get(name)
+    if profile is None and not keys and not other_model:
+        for fault in setup_faults(environment, setup):
+            raise fault
+    if not (keys or setup.keys):
+        raise keyless(setup)
+    return Setup(
+        keys=tuple(keys) or tuple(environment.key_of(key) for key in setup.keys),
+        profile=profile or environment.profiles.get(setup.profile),
+        model=None if other_model else setup.model or None,
+    )
 
 
 def resolved(environment: Environment, setup: Setup) -> Setup:

@@ -62,6 +62,7 @@ from pura.scheme.public_keys import is_public
 from pura.usecases.cases import open_log
 from pura.usecases.environment import Environment
 from pura.usecases.measurements import tables_of
+from pura.usecases.setups import SetupFolder, setup_faults
 from pura.verdict.policy import load_policy
 from pura.version import __version__
 
@@ -365,6 +366,7 @@ def examine(environment: Environment, *, hashes: bool = False) -> Iterator[Check
         lambda: _models(environment, hashes=hashes),
         lambda: _keys(environment),
         lambda: _profiles(environment),
+        lambda: _setups(environment),
         lambda: _policy(environment),
         lambda: _register(environment),
         lambda: _case_log(environment),
@@ -529,6 +531,23 @@ def _profiles(environment: Environment) -> Iterator[CheckResult]:
         else:
             sound += 1
     yield _seen("profile", "profiles", count=sound)
+
+
+def _setups(environment: Environment) -> Iterator[CheckResult]:
+    """Look at the set-ups that are stored; those of 0.4.0 are made when one is first used."""
+    folder = SetupFolder(environment.paths.setups)
+    usable = 0
+    for name in folder.names():
+        try:
+            faults = setup_faults(environment, folder.get(name))
+        except PuraError as error:
+            yield _fault("setup", error)
+            continue
+        if faults:
+            yield _seen("setup", "setup.unusable", "warning", name=name)
+        else:
+            usable += 1
+    yield _seen("setup", "setups", count=usable)
 
 
 def _policy(environment: Environment) -> Iterator[CheckResult]:

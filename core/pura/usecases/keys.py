@@ -19,7 +19,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pura.base.catalogue import phrase
-from pura.base.errors import InputError, KeyFormatError, KeyStoreError, PuraError, naming
+from pura.base.errors import (
+    InputError,
+    KeyFormatError,
+    KeyStoreError,
+    ProfileError,
+    PuraError,
+    naming,
+)
 from pura.base.files import read_bounded, refuse_taken, write_or_refuse
 from pura.base.json_text import read_json
 from pura.keys import KeyEntry, KeyFile, KeyRef, Place, Secret, load_key, parse_key
@@ -36,6 +43,7 @@ from pura.scheme.keys import wipe_buffer
 from pura.scheme.public_keys import PATTERN, public_keys
 from pura.usecases.environment import Environment
 from pura.usecases.registers import import_register, series_of
+from pura.usecases.setups import StoredSetup, setup_folder
 from pura.verdict.policy import Policy, load_policy
 from pura.verdict.power import PowerFile, parse_power_file
 
@@ -569,7 +577,7 @@ def take_bundle(
     place: Place | None = None,
     replace_policy: bool = False,
 ) -> Bundle:
-    """Take in what a bundle holds; what is here already, unchanged, stays as it is.
+    """Take in what a bundle holds, as a set-up; what is here already, unchanged, stays as it is.
 
     Args:
         environment: Where it goes.
@@ -582,20 +590,30 @@ def take_bundle(
         InputError: It is no bundle, damaged, or another policy is here (``policy-here``).
         KeyFormatError: The passphrase is wrong.
         KeyStoreError: The name of the key is taken, it is public, or the store refuses.
-        ProfileError: Another profile has that name.
+        ProfileError: Another profile or another set-up has that name.
         RegisterError: A payload was issued to somebody else here.
     """
     with passphrase.used() as words:
         with naming(path.name):
             content = _opened(path, words)
         shown = _shown(content, words)
+        setup = StoredSetup(
+            name=shown.profile, profile=shown.profile, keys=(shown.key_fingerprint,)
+        )
+        setups = setup_folder(environment)
+        here = setups.get(setup.name) if setup.name in setups.names() else setup
+        if here.keys and (here.profile, here.keys) != (setup.profile, setup.keys):
+            raise ProfileError("setup.there", name=setup.name, code="setup-exists")
         _refuse_public(shown.key_fingerprint)
         _check_policy(environment, content, replace=replace_policy)
         names = environment.profiles.names()
-        here = shown.profile in names and environment.profiles.get(shown.profile) == content.profile
-        if not here:
+        if not (
+            shown.profile in names and environment.profiles.get(shown.profile) == content.profile
+        ):
             environment.profiles.save(shown.profile, content.profile)
         _take_key(environment, content.key, shown, words, place)
+    if not here.keys or here == setup:  # one with a model of its own stays as it is
+        setups.save(setup, replace=True)
     for table in content.power:
         environment.power.put(table)
     if content.policy is not None:

@@ -16,6 +16,7 @@ from pura.usecases.environment import Environment
 from pura.usecases.keys import create_key, delete_key, import_key
 from pura.usecases.models import install_model
 from pura.usecases.profiles import ProfileDone, create_profile
+from pura.usecases.setups import save_setup, setup_folder
 
 TEMPLATES: Final[Mapping[str, tuple[tuple[str, int, str], ...]]] = {
     "customer-date": (("customer", 20, "integer"), ("date", 16, "date")),
@@ -38,11 +39,11 @@ def set_up(
     progress: Progress = no_progress,
     checkpoint: Checkpoint = never_cancelled,
 ) -> ProfileDone:
-    """Make what marks and finds texts under one name: a key, a model, and a profile of both.
+    """Make a set-up and its parts under one name: a key, a model, and a profile of both.
 
     Args:
         environment: Where they are kept.
-        name: Of the key where it is new, and of the profile.
+        name: Of the set-up, of its profile, and of the key where it is new.
         fields: The payload's layout; empty leaves it a number.
         bits: Payload bits where there are no fields.
         code: ``tbcc`` or ``spc``.
@@ -57,7 +58,8 @@ def set_up(
             does not fit. A model that was installed until then stays.
     """
     refuse_path(name)
-    if clean_name(name) in environment.profiles.names():
+    stored = (*environment.profiles.names(), *setup_folder(environment).names())
+    if clean_name(name) in stored:
         raise ProfileError("file.there", name=name, code="file-exists")
     if not isinstance(key, KeyRef):
         check_name(name, environment.keys.list())
@@ -69,7 +71,7 @@ def set_up(
     elif isinstance(key, Path):
         key = import_key(environment, source=key, passphrase=passphrase, name=name).key
     try:
-        return create_profile(
+        done = create_profile(
             environment,
             name=name,
             bits=sum(field.bits for field in fields) or bits,
@@ -82,3 +84,8 @@ def set_up(
         if made is not None:  # else another try would find its name taken
             delete_key(environment, name=made)
         raise
+    stored_name = done.name or clean_name(name)
+    save_setup(
+        environment, name=stored_name, profile=stored_name, keys=(key.fingerprint,), model=model
+    )
+    return done

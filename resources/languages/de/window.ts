@@ -1925,6 +1925,10 @@
         <translation>Schlüssel</translation>
     </message>
     <message>
+        <source>Try several keys …</source>
+        <translation>Mehrere Schlüssel versuchen …</translation>
+    </message>
+    <message>
         <source>Manage keys …</source>
         <translation>Schlüssel verwalten …</translation>
     </message>
@@ -1943,6 +1947,10 @@
     <message>
         <source>Manage profiles …</source>
         <translation>Profile verwalten …</translation>
+    </message>
+    <message>
+        <source>Save as a set-up …</source>
+        <translation>Als Einrichtung speichern …</translation>
     </message>
     <message>
         <source>Set up another …</source>
@@ -1971,6 +1979,10 @@
     <message>
         <source>Ctrl+⏎</source>
         <translation>Strg+⏎</translation>
+    </message>
+    <message>
+        <source>The set-up “{name:text}” lacks: {parts:text}.</source>
+        <translation>Der Einrichtung »{name:text}« fehlt: {parts:text}.</translation>
     </message>
     <message>
         <source>Add a text first: paste it, open it or drop it here.</source>
@@ -2007,6 +2019,34 @@
     <message>
         <source>none yet</source>
         <translation>noch keine</translation>
+    </message>
+    <message>
+        <source>other key</source>
+        <translation>anderer Schlüssel</translation>
+    </message>
+    <message>
+        <source>other model</source>
+        <translation>anderes Modell</translation>
+    </message>
+    <message>
+        <source>other profile</source>
+        <translation>anderes Profil</translation>
+    </message>
+    <message>
+        <source>{name:text} with {parts:text}</source>
+        <translation>{name:text}, {parts:text}</translation>
+    </message>
+    <message>
+        <source>Changed by hand; choose the set-up again to undo it.</source>
+        <translation>Von Hand geändert; die Einrichtung noch einmal wählen, um das zurückzunehmen.</translation>
+    </message>
+    <message>
+        <source>key missing</source>
+        <translation>Schlüssel fehlt</translation>
+    </message>
+    <message>
+        <source>profile missing</source>
+        <translation>Profil fehlt</translation>
     </message>
     <message>
         <source>payload of {n:text} bits</source>
@@ -5999,6 +6039,34 @@ Anteil {share:text}</translation>
     <message>
         <source>“{name:text}” is set up.</source>
         <translation>»{name:text}« ist eingerichtet.</translation>
+    </message>
+    <message>
+        <source>Try several keys</source>
+        <translation>Mehrere Schlüssel versuchen</translation>
+    </message>
+    <message>
+        <source>Every audit tries the ticked keys, and the evidence is the mean over them. Each key that made no mark lowers it a little.</source>
+        <translation>Jede Untersuchung versucht die angekreuzten Schlüssel; die Evidenz ist das Mittel über sie. Jeder Schlüssel ohne Markierung senkt sie ein wenig.</translation>
+    </message>
+    <message>
+        <source>Keys</source>
+        <translation>Schlüssel</translation>
+    </message>
+    <message>
+        <source>Use these keys</source>
+        <translation>Diese Schlüssel verwenden</translation>
+    </message>
+    <message>
+        <source>Save as a set-up</source>
+        <translation>Als Einrichtung speichern</translation>
+    </message>
+    <message>
+        <source>Key, profile and model as they are chosen now, to be chosen as one.</source>
+        <translation>Schlüssel, Profil und Modell, wie sie jetzt gewählt sind, um sie als Ganzes zu wählen.</translation>
+    </message>
+    <message>
+        <source>Save</source>
+        <translation>Speichern</translation>
     </message>
     <message>
         <source>customer</source>

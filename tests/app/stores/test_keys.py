@@ -19,6 +19,7 @@ from pura_audit.session.choices import AuditEngine, Inventory, KeyChoice
 from pura_audit.stores.key_forms import KeyAct, KeyForm, PassphraseDialog, strength_words
 from pura_audit.stores.keys import KeysDialog, state_words
 from pura_audit.workbench import opening
+from pura_audit.workbench.setup import SeveralKeysDialog
 
 WORDS = "four words in a row"
 
@@ -255,29 +256,64 @@ def test_a_passphrase_is_shown_only_when_asked_and_judged_by_length(app, qtbot):
     assert [strength_words(n, 12)[1] for n in (0, 11, 12, 30)] == [False, False, True, True]
 
 
-def test_several_keys_are_ticked_in_the_menu(bench, keys, qtbot):
+@pytest.fixture
+def two_keys(bench, keys, qtbot):
+    """Two keys of this run; the first is chosen."""
     for name in ("House", "Desk"):
         keys.carry_out(partial(create_key, name=name, session=True))
         qtbot.waitUntil(lambda n=name: n in labels(keys))
         settle(qtbot, keys)
-    session, menu, chip = bench.session, bench.header.key, bench.header.setup
-    ticks = [a for a in menu.actions() if a.isCheckable()]
-    assert [a.isChecked() for a in ticks] == [True, False]
-    ticks[1].trigger()
-    assert [key.label for key in session.chosen.keys] == ["House", "Desk"]
-    assert "Key: House, Desk" in chip.toolTip()
-    assert "Key: House, Desk" in chip.accessibleDescription()
-    assert menu.title() == "Key: House, Desk"
-    assert menu.actions()[0] is ticks[0], "the list was not built anew under the pointer"
-    ticks[0].trigger()
-    assert [key.label for key in session.chosen.keys] == ["Desk"]
-    ticks[1].trigger()
-    assert [key.label for key in session.chosen.keys] == ["Desk"], "the last one stays"
+    assert chosen_labels(bench) == ["House"]
+    return bench
+
+
+def chosen_labels(bench):
+    return [key.label for key in bench.session.chosen.keys]
+
+
+def key_actions(bench):
+    return [action for action in bench.header.key.actions() if action.isCheckable()]
+
+
+def test_in_the_menu_a_key_is_chosen_and_not_added(two_keys):
+    menu, chip = two_keys.header.key, two_keys.header.setup
+    assert [action.isChecked() for action in key_actions(two_keys)] == [True, False]
+    key_actions(two_keys)[1].trigger()
+    assert chosen_labels(two_keys) == ["Desk"]
+    assert [action.isChecked() for action in key_actions(two_keys)] == [False, True]
+    assert "Key: Desk" in chip.toolTip()
+    assert "Key: Desk" in chip.accessibleDescription()
+    assert menu.title() == "Key: Desk"
+    key_actions(two_keys)[1].trigger()
+    assert chosen_labels(two_keys) == ["Desk"], "the last one stays"
+    session = two_keys.session
     assert session.settings.current.key == session.chosen.keys[0].fingerprint
-    manage: QAction = menu.actions()[-1]
-    before = len(bench.findChildren(KeysDialog))
+
+
+def test_several_keys_are_tried_by_an_act_of_its_own(two_keys):
+    two_keys.header.key.more_wanted.emit()
+    dialog = two_keys.findChild(SeveralKeysDialog)
+    boxes = list(dialog.boxes.values())
+    assert [box.isChecked() for box in boxes] == [True, False]
+    boxes[0].setChecked(False)
+    assert not dialog.submit.isEnabled()
+    for box in boxes:
+        box.setChecked(True)
+    dialog.submit.click()
+    assert chosen_labels(two_keys) == ["House", "Desk"]
+    assert [action.isChecked() for action in key_actions(two_keys)] == [True, True]
+    assert two_keys.header.key.title() == "Key: House, Desk"
+    # One that is chosen in the menu replaces them all.
+    key_actions(two_keys)[0].trigger()
+    assert chosen_labels(two_keys) == ["House"]
+    assert [action.isChecked() for action in key_actions(two_keys)] == [True, False]
+
+
+def test_keys_are_managed_from_the_menu(two_keys):
+    manage: QAction = two_keys.header.key.actions()[-1]
+    before = len(two_keys.findChildren(KeysDialog))
     manage.trigger()
-    assert len(bench.findChildren(KeysDialog)) == before + 1
+    assert len(two_keys.findChildren(KeysDialog)) == before + 1
 
 
 @pytest.mark.qt_log_ignore("This plugin does not support", extend=True)

@@ -202,7 +202,11 @@ USAGE = [
     (["--version", "--bogus"], "Es gibt keine Option --bogus."),
     (["key", "list", "--jso"], "Es gibt keine Option --jso. Gemeint sein könnte: --json."),
     (["--passphrase-file", "x"], "Es fehlt der Befehl."),
-    (["verify", "x"], "Es fehlt die Option '--profile' (Umgebungsvariable 'PURA_PROFILE')."),
+    (["verify", "x"], "Der Wert für --setup passt nicht: Nennen Sie mit --setup eine Einrichtung"),
+    (
+        ["register", "issue", "--who", "x"],
+        "Es fehlt die Option '--profile' (Umgebungsvariable 'PURA_PROFILE').",
+    ),
     (["report", "sign", "x", "y"], "Es fehlt die Option '--certificate'."),
     (["key", "new"], "Es fehlt das Argument 'name'."),
     (["key", "new", "a", "b", "c"], "Zu viele Argumente: b c"),

@@ -49,6 +49,7 @@ def pura(*words: object, codes: tuple[int, ...] = (0,)) -> str:
 @pytest.mark.usefixtures("desk")
 def test_every_kind_of_row_satisfies_the_schema_that_it_names(rows):
     pura("key", "new", "house", "--in-file")
+    pura("profile", "import", "house.json")
     known = ("0" * 36, "--profile", "house.json", "--key", "house")
     pura("register", "add", *known, "--who", "A.")
     pura("caselog", "new", "Thesis", "--auditor", "Anna")
@@ -88,6 +89,7 @@ def test_every_kind_of_row_satisfies_the_schema_that_it_names(rows):
         pura("caselog", "verify", "--json"),
         pura("batch", "summary", "found.jsonl", "--json", codes=(1,)),
         pura("serve", "token", "list", "--json"),
+        pura("setup", "list", "--json"),
     ]
     assert len(rows(audit)) == 1  # a fault of the set-up is no fault of each text
     seen = {row["schema"] for text in said for row in rows(text)}

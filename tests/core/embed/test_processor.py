@@ -64,7 +64,7 @@ def processor(key: SecretKey, profile: Profile) -> PuraLogitsProcessor:
     "settings",
     [
         {"do_sample": False},
-        {"do_sample": True, "temperature": 0.3, "top_k": 3, "top_p": 0.5},
+        {"do_sample": True, "temperature": 0.8, "top_k": 3, "top_p": 0.5},
         {"do_sample": True, "top_k": 0, "min_p": 0.2, "renormalize_logits": True},
     ],
     ids=["greedy", "warped", "min-p"],
@@ -79,6 +79,18 @@ def test_it_writes_what_our_own_loop_writes(
     own = generate_batch(tiny, PROMPTS, PAYLOADS, key, p, tokens=60, seed=seeds)
     processor = PuraLogitsProcessor(key, PAYLOADS, p, seed=seeds, eos_token_id=END)
     assert library(tiny, processor, PROMPTS, **settings) == [t.ids.tolist() for t in own]
+
+
+@pytest.mark.parametrize("temperature", [0.3, 1.7])
+def test_a_temperature_that_is_not_the_profiles_is_refused(
+    tiny: LanguageModel, key: SecretKey, profile: Profile, temperature: float
+) -> None:
+    """The token is chosen at the profile's, so another one would be ignored in silence."""
+    processor = PuraLogitsProcessor(key, PAYLOADS, profile.with_(temperature=0.8), seed=1)
+    with pytest.raises(GenerationError) as refused:
+        library(tiny, processor, PROMPTS, do_sample=True, temperature=temperature)
+    assert refused.value.key == "processor.sampling"
+    assert refused.value.values["got"] == str(temperature)
 
 
 def test_rows_that_end_early_leave_the_others_alone(

@@ -27,7 +27,9 @@ import torch
 
 from pura.base.errors import GenerationError
 from pura.embed.engine import entropy_bits, inverse_transform
-from pura.embed.serving.marker import Deployments, of_the_server
+from pura.embed.serving import channel
+from pura.embed.serving.deployments import serving_config
+from pura.embed.serving.tickets import TICKET, AssignedMark, TicketOffice, TicketState
 from pura.model.reading import distribution
 from pura.scheme import Payload, Profile, Scheduler, SecretKey, anchor, encode
 from pura.scheme.gray import sector_of
@@ -81,7 +83,21 @@ class SglangInterface:
         return pickle.loads(bytes.fromhex(text))()
 
 
-RANKS = SimpleNamespace(broadcast_object=lambda _number, src: 20_261_122 + src)  # the first one's
+class FirstRank:
+    """A group of one process."""
+
+    rank_in_group = 0
+
+    def broadcast_object(self, value: Any, src: int) -> Any:
+        assert src == 0
+        return 20_261_122 if isinstance(value, int) else value
+
+
+RANKS = FirstRank()
+# Assigns the mark of the deployment that a ticket was opened for, and keeps what was drawn.
+OFFICE = TicketOffice(
+    lambda names, _series: [AssignedMark(deployment=name, payload=PAYLOADS[name]) for name in names]
+)
 STAND_INS: dict[str, dict[str, Any]] = {
     "vllm.distributed": {"get_tp_group": lambda: RANKS},
     "vllm.v1.sample.logits_processor": {
@@ -116,17 +132,21 @@ def adapters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     for name, profile in PROFILES.items():
         (tmp_path / f"{name}.json").write_text(profile.to_json())
         (tmp_path / f"{name}.key").write_text(KEYS[name].to_hex())
+        (tmp_path / f"{name}.key").chmod(0o600)
     (tmp_path / "serving.json").write_text(
         '{"deployments": {"house": {"profile": "house.json", "key": "house.key"},'
-        ' "desk": {"profile": "desk.json", "key": "desk.key"}}}'
+        ' "desk": {"profile": "desk.json", "key": "desk.key"}},'
+        ' "required": false, "tickets": "tickets"}'
     )
+    # The gateway is this process; how tickets travel between processes is test_channel's affair.
+    monkeypatch.setattr(channel, "ChannelClient", lambda _folder: OFFICE)
     monkeypatch.setenv("PURA_SERVING", str(tmp_path / "serving.json"))
-    of_the_server.cache_clear()
+    serving_config.cache_clear()
     loaded = {name: importlib.import_module(f"pura.embed.serving.{name}") for name in BASES}
     yield SimpleNamespace(**loaded)
     for name in BASES:
         del sys.modules[f"pura.embed.serving.{name}"]
-    of_the_server.cache_clear()
+    serving_config.cache_clear()
 
 
 # --- texts, and the verifier's look at them -----------------------------------------------------
@@ -143,12 +163,12 @@ class Request:
     output: list[int] = field(default_factory=list)
     forced: set[int] = field(default_factory=set)
 
+    def __post_init__(self) -> None:
+        self.ticket = None if self.deployment is None else OFFICE.open(self.deployment)
+
     @property
     def arguments(self) -> dict[str, Any]:
-        if self.deployment is None:
-            return {"other": 1}
-        wanted = PAYLOADS[self.deployment].hex
-        return {"pura_payload": wanted, "pura_profile": self.deployment}
+        return {"other": 1} if self.ticket is None else {TICKET: self.ticket.text}
 
     @property
     def done(self) -> bool:
@@ -204,6 +224,12 @@ def check(texts: list[Request]) -> None:
             carried, wrong = read(text)
             assert carried > text.length / 4
             assert set(wrong) <= text.forced, (text.name, wrong)
+            assert text.ticket is not None
+            assert text.ticket.state is TicketState.REDEEMED
+            # A text with a token that the marker did not choose is never delivered.
+            assert text.ticket.foreign is bool(text.forced)
+            if not text.forced:
+                assert text.ticket.tokens[: text.length] == text.output
         else:  # the engine's own temperature ruled
             assert len(set(text.output)) > 1
 
@@ -331,6 +357,9 @@ def test_the_second_runner_of_vllm(adapters: Any) -> None:
             idx_mapping_np=np.array(order),
             seq_lens_upper_bound_np=np.array(lengths),
             input_ids=torch.tensor([[*PROMPT, *running[s].output][-1] for s in order]),
+            expanded_idx_mapping=torch.tensor(order),
+            expanded_local_pos=torch.zeros(len(order), dtype=torch.int64),
+            pos=torch.tensor(lengths) - 1,
         )
         logits = torch.stack([running[slot].logits(running[slot].output) for slot in order])
         processor.apply_staged_writes()
@@ -442,8 +471,11 @@ def test_what_cannot_carry_a_mark_is_refused(adapters: Any) -> None:
     drafts = SimpleNamespace(speculative_config=object())
     with pytest.raises(GenerationError, match="speculative"):
         adapters.vllm_v1.PuraLogitsProcessor(drafts, torch.device("cpu"), False)
-    with pytest.raises(GenerationError, match="speculative"):
-        adapters.vllm_v2.PuraLogitsProcessor(drafts, None)
+    by_chance = SimpleNamespace(
+        speculative_config=SimpleNamespace(rejection_sample_method="synthetic")
+    )
+    with pytest.raises(GenerationError, match="at random"):
+        adapters.vllm_v2.PuraLogitsProcessor(by_chance, None)
     request = SglangRequest(requests()[0])
     request.fill(whole=True)
     params = {**request.text.arguments, "__req__": weakref.proxy(request)}
@@ -451,43 +483,62 @@ def test_what_cannot_carry_a_mark_is_refused(adapters: Any) -> None:
     with pytest.raises(GenerationError, match="speculative"):
         processor(torch.zeros((2, WIDTH)), [params, params])
     request.beam_group = object()  # type: ignore[attr-defined]
-    with pytest.raises(GenerationError, match="beam search"):
-        processor(torch.zeros((1, WIDTH)), [params])
+    processor(torch.zeros((1, WIDTH)), [params])
+    assert request.text.ticket is not None
+    assert request.text.ticket.foreign
 
 
-def test_requests_that_are_refused(
-    adapters: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("runner", ["vllm_v1", "vllm_v2"])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"pura_payload": "0x1", "pura_profile": "house"},
+        {TICKET: "0x1"},
+        {TICKET: 5},
+        {TICKET: f"{'0' * 16}.{'0' * 32}", "pura_payload": "0x1"},
+    ],
+)
+def test_a_request_that_names_a_mark_by_itself_is_refused(
+    adapters: Any, runner: str, arguments: dict[str, Any]
 ) -> None:
-    """In words, as an error of the request and before it reaches the model."""
-    bad = [
-        ({"pura_profile": "house"}, "no payload"),
-        ({"pura_payload": 5, "pura_profile": "house"}, "no payload"),
-        ({"pura_payload": "0x1"}, "no deployment"),
-        ({"pura_payload": "0x1", "pura_profile": "elsewhere"}, "no deployment"),
-        ({"pura_payload": "0x1000", "pura_profile": "house"}, "12"),
-    ]
-    for adapter in (adapters.vllm_v1, adapters.vllm_v2):
-        validate = adapter.PuraLogitsProcessor.validate_params
-        marked = {"pura_payload": "0x1", "pura_profile": "house"}
-        # Greedy, so that the engine draws no second time; it refuses that of several answers.
-        for given, n, temperature in ((None, 1, 0.7), (marked, 1, 0.0), (marked, 4, 0.7)):
-            params = SimpleNamespace(extra_args=given, n=n, temperature=0.7)
-            validate(params)
-            assert params.temperature == temperature
-        for arguments, words in bad:
-            with pytest.raises(ValueError, match=words):
-                validate(SimpleNamespace(extra_args=arguments, n=1))
+    validate = getattr(adapters, runner).PuraLogitsProcessor.validate_params
+    with pytest.raises(ValueError, match=TICKET):
+        validate(SimpleNamespace(extra_args=arguments, n=1, temperature=0.7))
+
+
+@pytest.mark.parametrize("runner", ["vllm_v1", "vllm_v2"])
+@pytest.mark.parametrize(
+    "settings", [{"n": 4}, {"thinking_token_budget": 9}, {"watermarking": "vllm's own"}]
+)
+def test_a_marked_request_that_lets_others_choose_tokens_is_refused(
+    adapters: Any, runner: str, settings: dict[str, Any]
+) -> None:
+    validate = getattr(adapters, runner).PuraLogitsProcessor.validate_params
+    arguments = requests()[0].arguments
+    params = {"extra_args": arguments, "n": 1, "temperature": 0.7, **settings}
+    with pytest.raises(ValueError, match=r"."):
+        validate(SimpleNamespace(**params))
+
+
+@pytest.mark.parametrize("runner", ["vllm_v1", "vllm_v2"])
+def test_only_a_marked_request_turns_greedy(adapters: Any, runner: str) -> None:
+    validate = getattr(adapters, runner).PuraLogitsProcessor.validate_params
+    for arguments, temperature in ((None, 0.7), (requests()[0].arguments, 0.0)):
+        params = SimpleNamespace(extra_args=arguments, n=1, temperature=0.7)
+        validate(params)
+        assert params.temperature == temperature
+
+
+@pytest.mark.parametrize("runner", ["vllm_v1", "vllm_v2"])
+def test_where_marks_are_required_a_request_without_a_ticket_is_refused(
+    adapters: Any, tmp_path: Path, runner: str
+) -> None:
     file = tmp_path / "serving.json"
-    file.write_text(file.read_text().replace("}}}", '}}, "required": true}'))
-    with pytest.raises(GenerationError, match="no payload"):
-        Deployments.load(file).mark({})
-    file.write_text('{"deployments": {}}')
-    with pytest.raises(GenerationError, match=r"serving\.json"):
-        Deployments.load(file)
-    monkeypatch.delenv("PURA_SERVING")
-    of_the_server.cache_clear()
-    with pytest.raises(GenerationError, match="PURA_SERVING"):
-        of_the_server()
+    file.write_text(file.read_text().replace("false", "true"))
+    serving_config.cache_clear()
+    validate = getattr(adapters, runner).PuraLogitsProcessor.validate_params
+    with pytest.raises(ValueError, match=TICKET):
+        validate(SimpleNamespace(extra_args=None, n=1, temperature=0.7))
 
 
 def test_the_signatures(adapters: Any) -> None:

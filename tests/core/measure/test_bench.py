@@ -60,6 +60,8 @@ NOT_RUN = {
     "retokenise.py": CACHE,
     "serve.py": LONG,
     "serve_attacks.py": LONG,
+    "serving_throughput.py": "needs a serving engine",
+    "short_answers.py": LONG,
     "startup.py": LONG,
     "stopping.py": LONG,
     "sweeps.py": LONG,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import subprocess
 import unicodedata
@@ -19,12 +20,15 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.core.certificates import DAY, authority, key_pem, manifest_signer, pem, self_signed
+from tests.core.manifest_stores import store as unsigned_store
 
 from pura.base.errors import InputError, SigningError
 from pura.base.identity import Identity, load_identity
+from pura.documents.manifests import verified_store
 from pura.provenance import reading
-from pura.provenance.binding import binding_value, text_fingerprint
+from pura.provenance.binding import FINGERPRINT, binding_value, text_fingerprint
 from pura.provenance.jumbf import active
+from pura.provenance.reading import StoreFacts
 from pura.provenance.writing import (
     COMMENT,
     DETACHED,
@@ -36,6 +40,7 @@ from pura.provenance.writing import (
     sign_manifest,
     sign_text,
 )
+from pura.record.provenance import INVALID, UNTRUSTED, VALID
 
 os.environ["ENCYPHER_C2PA_TELEMETRY"] = "off"
 NOW = datetime.now(UTC)
@@ -76,6 +81,8 @@ def identity_of(key: Any = None, **more: Any) -> Identity:
 
 
 IDENTITY = identity_of()
+TRUST = pem(ROOT[1]).decode()
+"""The list of trusted signers that the tests' signer is on."""
 
 
 def signed(text: str, form: str, identity: Identity = IDENTITY) -> Any:
@@ -284,7 +291,6 @@ def test_only_certificates_between_the_signer_and_its_root_go_along() -> None:
 def test_our_own_readers_see_what_was_signed() -> None:
     verify = reading.load(pem(ROOT[1]).decode())
     for text in TEXTS:
-        fingerprint = text_fingerprint(text)
         for form in (WRAPPER, COMMENT):
             made = signed(text, form)
             assert reading.without(made.text) == text, (form, text[:20])
@@ -293,4 +299,73 @@ def test_our_own_readers_see_what_was_signed() -> None:
             assert (facts.state, facts.form, facts.manifest) == ("valid", form, made.manifest)
             assert facts.values == (binding_value(PAYLOAD, PROFILE),)
             assert facts.fingerprint_distance in (0, None), "none of a text without words"
-            assert active(made.store) == (made.manifest, made.store, fingerprint)
+            assert active(made.store) == (made.manifest, made.store)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("text", TEXTS, ids=range(len(TEXTS)))
+def test_a_store_is_verified_without_its_text(form: str, text: str) -> None:
+    store = signed(text, form).store
+    fingerprint = text_fingerprint(text)
+    verify, verify_unlisted = (reading.load_for_stores(trust) for trust in (TRUST, ""))
+    assert verify(store) == StoreFacts(state=VALID, fingerprint=fingerprint)
+    assert verify_unlisted(store) == StoreFacts(state=UNTRUSTED, fingerprint=fingerprint)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_store_whose_fingerprint_was_changed_tells_none(form: str) -> None:
+    store, fingerprint = signed(PROSE, form).store, text_fingerprint(PROSE)
+    stated = fingerprint.encode()
+    assert stated in store
+    changed = store.replace(stated, text_fingerprint("Another text altogether. " * 9).encode())
+    verify = reading.load_for_stores(TRUST)
+    assert verify(store).fingerprint == fingerprint
+    assert verify(changed) == StoreFacts(state=INVALID)
+
+
+@pytest.mark.parametrize(
+    "store", [b"", b"no store", unsigned_store(), unsigned_store(fingerprint="8f" * 32)]
+)
+def test_a_store_without_a_signature_that_holds_tells_nothing(store: bytes) -> None:
+    assert reading.load_for_stores("")(store) == StoreFacts(state=INVALID)
+
+
+FINGERPRINT_OF_ANOTHER = "8f9a0976ad88460e6a6ce21eb0a99439a85b23b2a85a2abe6d513e892ba4f92d"
+IN_BASE64 = base64.b64encode(bytes.fromhex(FINGERPRINT_OF_ANOTHER)).decode()
+
+
+def fingerprint_block(value: Any, **changed: Any) -> dict[str, Any]:
+    """Return a block of a soft binding's assertion that states a fingerprint of the whole text."""
+    return {"scope": {}, "value": value} | changed
+
+
+@pytest.mark.parametrize(
+    ("blocks", "algorithm", "expected"),
+    [
+        ([fingerprint_block(FINGERPRINT_OF_ANOTHER)], FINGERPRINT, FINGERPRINT_OF_ANOTHER),
+        ([fingerprint_block(FINGERPRINT_OF_ANOTHER.upper())], FINGERPRINT, FINGERPRINT_OF_ANOTHER),
+        ([fingerprint_block(IN_BASE64)], FINGERPRINT, FINGERPRINT_OF_ANOTHER),
+        # The fingerprint of a part of the text.
+        ([fingerprint_block(FINGERPRINT_OF_ANOTHER, scope={"region": 1})], FINGERPRINT, ""),
+        ([fingerprint_block(FINGERPRINT_OF_ANOTHER)], "org.example.other", ""),
+        ([fingerprint_block(FINGERPRINT_OF_ANOTHER[2:])], FINGERPRINT, ""),
+        ([fingerprint_block("g" * 64)], FINGERPRINT, ""),
+        ([fingerprint_block(7)], FINGERPRINT, ""),
+        ({}, FINGERPRINT, ""),
+        ([7], FINGERPRINT, ""),
+    ],
+)
+def test_a_signed_fingerprint_is_taken_where_it_is_one(
+    blocks: Any, algorithm: str, expected: str
+) -> None:
+    stated = assertions(PROSE, PAYLOAD, PROFILE, ALGORITHM, now=NOW)
+    stated["c2pa.soft-binding__1"] = {"alg": algorithm, "blocks": blocks}
+    store = sign_text(PROSE, IDENTITY, stated, form=DETACHED).store
+    assert reading.load_for_stores(TRUST)(store) == StoreFacts(state=VALID, fingerprint=expected)
+
+
+def test_a_store_is_verified_in_the_sandboxed_child() -> None:
+    store = signed(PROSE, DETACHED).store
+    facts = StoreFacts(state=VALID, fingerprint=text_fingerprint(PROSE))
+    assert verified_store(store, TRUST) == facts
+    assert verified_store(store[:-1], TRUST) == StoreFacts(state=INVALID)

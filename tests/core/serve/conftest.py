@@ -7,7 +7,7 @@ import io
 import json
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -30,6 +30,7 @@ from starlette.testclient import TestClient
 from pura.record.answers import Role
 from pura.report.statement import StatementKey
 from pura.serve.app import Listen, OrderlyServer, create_app, server
+from pura.serve.grants import Grant
 from pura.serve.manifests import Manifests
 from pura.serve.reader import Reader
 from pura.serve.service import Log
@@ -45,6 +46,15 @@ OPEN = Settings(
 """Short texts are answered, at once, and as an audit would."""
 Start = Callable[..., TestClient]
 Token = Callable[..., dict[str, str]]
+
+
+OTHER_PROFILE = "0123456789abcdef"
+"""Fingerprint of a profile that the detector does not read with."""
+
+
+def whole_grant(profile: str, bits: int) -> Grant:
+    """Return the grant of all payloads of a width under a profile."""
+    return Grant(profile=profile, bits=bits, first=0, last=(1 << bits) - 1)
 
 
 def ask(client: Any, text: str, headers: dict[str, str] | None = None, **more: Any) -> Any:
@@ -98,12 +108,22 @@ def said() -> io.StringIO:
 
 
 @pytest.fixture
-def token(at: Environment) -> Callable[..., dict[str, str]]:
-    """Make a token and return the header that carries it."""
+def token(at: Environment, setup: Setup) -> Callable[..., dict[str, str]]:
+    """Make a token and return the header that carries it.
 
-    def make(role: Role, name: str = "", per_day: int = 1000) -> dict[str, str]:
+    A publisher may bind all payloads of the detector's profile, and of one other, where no grants
+    are passed.
+    """
+
+    def make(
+        role: Role, name: str = "", per_day: int = 1000, grants: Sequence[Grant] | None = None
+    ) -> dict[str, str]:
+        if grants is None:
+            profiles = (setup.profile.fingerprint, OTHER_PROFILE)
+            grants = [whole_grant(one, bits) for one in profiles for bits in (1, 4, 12, 36)]
         kept = TokenFile(Places.of(at.paths).tokens)
-        made = kept.new(name or role.value, role, per_day=per_day)
+        granted = grants if role is Role.PUBLISHER else ()
+        made = kept.new(name or role.value, role, per_day=per_day, grants=granted)
         return {"Authorization": f"Bearer {made}"}
 
     return make

@@ -29,6 +29,7 @@ from pura.register.rows import Issue
 from pura.register.store import Register
 from pura.report.statement import StatementKey
 from pura.scheme import Payload, PayloadSeries, Profile, SecretKey
+from pura.serve.grants import Grant
 from pura.usecases import duties as asked
 from pura.usecases.duties import DUTIES, deployment, duties
 from pura.usecases.environment import Environment
@@ -156,7 +157,8 @@ def test_every_state_comes_from_what_is_here(
     client = detector(**whole)
     expected = ["have", "partly", "have", "have", "partly", "partly"]
     assert [states(desk)[name] for name in served] == expected
-    published(client, token(Role.PUBLISHER), store(), binding_value("01" * 18, KNOWN.fingerprint))
+    press = token(Role.PUBLISHER, grants=[Grant.of_profile(KNOWN)])
+    published(client, press, store(), binding_value("01" * 18, KNOWN.fingerprint))
     detector(**whole, public_lookups=True)
     expected = ["have", "partly", "have", "have", "have", "have"]
     assert [states(desk)[name] for name in served] == expected

@@ -1,150 +1,65 @@
-"""What a server may mark with, what a request asks for, and texts that an engine moves about."""
+"""The marked texts of one process of a serving engine, and single texts in programs.
+
+An engine moves its texts within batches, takes them out and puts them back, reads prompts in parts
+and guesses ahead. :class:`Marker` keeps a row for each text whatever the engine does, redeems its
+ticket when the first token is asked for, and reports every token that it draws.
+"""
 
 from __future__ import annotations
 
-import json
-import os
-import secrets
-from collections.abc import Callable, Mapping, Sequence
+import logging
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cache
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from pura.base.catalogue import phrase
 from pura.base.errors import GenerationError, PuraError
-from pura.base.files import read_bounded
 from pura.embed.engine import MarkingEngine, Seed, rngs_for
 from pura.embed.generate import check_keys
-from pura.scheme import Payload, Profile, SecretKey, encode, parse_payload
+from pura.embed.serving.deployments import Deployments
+from pura.embed.serving.tickets import Draw, RedeemedTicket, TicketSource
+from pura.scheme import I64, Payload, Profile, SecretKey, encode
 
 if TYPE_CHECKING:
     import torch
 
+NO_TOKEN: Final = -1
+"""Stands for a token where none was drawn; also vLLM's word for one that the host does not know."""
 
-VARIABLE: Final = "PURA_SERVING"
-PAYLOAD: Final = "pura_payload"
-PROFILE: Final = "pura_profile"
-_MAX_BYTES: Final = 1 << 20
-
-
-@dataclass(frozen=True, kw_only=True)
-class Deployment:
-    """A profile and the key that goes with it.
-
-    Attributes:
-        profile: What the auditors will verify with.
-        key: The secret key. Hazard: held as long as the server runs.
-    """
-
-    profile: Profile
-    key: SecretKey = field(repr=False)
-
-    def __post_init__(self) -> None:
-        check_keys(self.profile, [self.key])
+_log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Deployments:
-    """All that a server may mark with.
+@dataclass(eq=False, kw_only=True)
+class _RedeemedText:
+    """What is known of a text whose ticket was redeemed, as long as the ticket has not ended.
 
     Attributes:
-        named: By the name that requests give.
-        required: Refuse a request without a payload.
+        ticket: The redeemed ticket.
+        tokens: What this process has drawn for the text.
     """
 
-    named: Mapping[str, Deployment]
-    required: bool = False
-
-    def mark(self, arguments: Mapping[str, Any] | None) -> tuple[Deployment, Payload] | None:
-        """Read what a request asks for.
-
-        Args:
-            arguments: Its own arguments: ``pura_payload`` (0 and 1, or ``0x…``) and, where the
-                server has several deployments, ``pura_profile``, the name of one.
-
-        Returns:
-            Key and profile, and what its text shall carry; None for one that wants no mark.
-
-        Raises:
-            GenerationError: No payload though one is required, or an unknown deployment.
-            PayloadError: The payload does not fit the profile.
-        """
-        given = arguments or {}
-        wanted = given.get(PAYLOAD)
-        if wanted is None:
-            if self.required or PROFILE in given:
-                raise GenerationError("serving.unknown", name=PAYLOAD)
-            return None
-        name = given.get(PROFILE)
-        if name is None and len(self.named) == 1:
-            name = next(iter(self.named))
-        if not isinstance(name, str) or name not in self.named:
-            raise GenerationError("serving.unknown", name=PROFILE)
-        if not isinstance(wanted, str):
-            raise GenerationError("serving.unknown", name=PAYLOAD)
-        deployment = self.named[name]
-        payload = parse_payload(wanted, deployment.profile.payload_bits)
-        encode(payload, deployment.profile)
-        return deployment, payload
-
-    @classmethod
-    def load(cls, path: Path) -> Deployments:
-        """Read a file of deployments; the files that it names lie beside it.
-
-        Raises:
-            PuraError: It cannot be read or is not such a file; a profile or a key is not one.
-        """
-        try:
-            data = json.loads(read_bounded(path, _MAX_BYTES, GenerationError))
-            required = bool(data.get("required", False))
-            paths = {
-                str(name): (path.parent / one["profile"], path.parent / one["key"])
-                for name, one in data["deployments"].items()
-            }
-            if not paths:
-                raise ValueError("no deployments")
-        except (ValueError, TypeError, KeyError, AttributeError):
-            raise GenerationError("serving.file", name=path.name) from None
-        named = {
-            name: Deployment(profile=Profile.load(profile), key=_key(key))
-            for name, (profile, key) in paths.items()
-        }
-        return cls(named=named, required=required)
+    ticket: RedeemedTicket
+    tokens: list[int] = field(default_factory=list)
 
 
-@cache
-def of_the_server() -> Deployments:
-    """Return what ``PURA_SERVING`` names; read once.
+@dataclass(eq=False, kw_only=True)
+class _Text:
+    """A text in the engine's batch.
 
-    Raises:
-        PuraError: The variable is not set, or see :meth:`Deployments.load`.
+    Attributes:
+        ticket: The ticket that its request brought.
+        order: Which text of this process it is; with its length it seeds the ordinary randomness.
+        redeemed: What its ticket was redeemed for; None before that, and where it was refused.
+        row: Its row of the marking engine; None before that.
+        void: Whether its ticket was refused: it gets no token of the model.
     """
-    named = os.environ.get(VARIABLE)
-    if not named:
-        raise GenerationError("serving.variable", name=VARIABLE)
-    return Deployments.load(Path(named))
 
-
-def checked(arguments: Mapping[str, Any] | None, deployments: Deployments) -> bool:
-    """Refuse a request as serving engines expect it.
-
-    Returns:
-        Whether it is to be marked.
-
-    Raises:
-        ValueError: In words; engines answer such a request with an error of its own.
-    """
-    try:
-        return deployments.mark(arguments) is not None
-    except PuraError as error:
-        raise ValueError(str(error)) from None
-
-
-def _key(path: Path) -> SecretKey:
-    return SecretKey.from_hex(read_bounded(path, 1024, GenerationError).decode("ascii", "replace"))
+    ticket: str
+    order: int
+    redeemed: _RedeemedText | None = None
+    row: int | None = None
+    void: bool = False
 
 
 class Marker:
@@ -154,95 +69,187 @@ class Marker:
         deployments: What it may mark with.
         entropy: Fresh random number of at least 128 bits. Processes that compute the same tokens
             side by side (tensor parallelism) must share it, and see requests in the same order.
+        tickets: Where tickets are redeemed and tokens reported.
+        end_token: The token that ends a text. A text whose ticket was refused gets nothing else,
+            for an engine offers no way to refuse a text once it is in a batch.
     """
 
-    def __init__(self, deployments: Deployments, entropy: int) -> None:
+    def __init__(
+        self, deployments: Deployments, entropy: int, tickets: TicketSource, end_token: int
+    ) -> None:
         self._deployments = deployments
         self._entropy = entropy
+        self._tickets = tickets
+        self._end_token = end_token
         self._engine = MarkingEngine()
-        self._numbers: dict[int, int] = {}  # by row: which request of this process it is
+        self._texts: dict[int, _Text] = {}
+        self._redeemed: dict[str, _RedeemedText] = {}
         self._begun = 0
 
     def __len__(self) -> int:
-        return len(self._engine)
+        return len(self._texts)
 
-    def begin(self, arguments: Mapping[str, Any] | None) -> int | None:
-        """Begin a text.
+    def begin(self, ticket: str) -> int:
+        """Begin a text, or one that the engine had taken out.
 
         Args:
-            arguments: The request's own; see :meth:`Deployments.mark`.
+            ticket: The ticket of its request.
 
         Returns:
-            Its row; None for a request that wants no mark.
-
-        Raises:
-            PuraError: See :meth:`Deployments.mark`.
+            The number of the text.
         """
-        mark = self._deployments.mark(arguments)
-        if mark is None:
-            return None
         self._begun += 1
-        deployment, payload = mark
-        rng = self._rng(self._begun, 0)
-        row = self._engine.add(deployment.key, payload, deployment.profile, rng)
-        self._numbers[row] = self._begun
-        return row
+        self._texts[self._begun] = _Text(ticket=ticket, order=self._begun)
+        return self._begun
 
-    def end(self, row: int) -> None:
-        """End a text."""
-        self._engine.remove(row)
-        del self._numbers[row]
+    def end(self, text: int) -> None:
+        """Forget a text that left the batch; it may come back until its ticket has ended."""
+        gone = self._texts.pop(text)
+        if gone.row is not None:
+            if gone.redeemed is not None:
+                gone.redeemed.tokens = list(self._engine.tokens(gone.row))
+            self._engine.remove(gone.row)
 
-    def drawn(self, row: int) -> Sequence[int]:
-        """Return the tokens of a text as its row knows them; to be read only."""
-        return self._engine.tokens(row)
-
-    def agree(
-        self, row: int, count: int, last: int | None, read: Callable[[], Sequence[int]]
-    ) -> None:
-        """Let a row go on from its text as it is.
+    def prepare(self, texts: Sequence[int]) -> None:
+        """Redeem the tickets of the texts that are asked for a token for the first time.
 
         Args:
-            row: The text.
+            texts: The texts of this step; none twice.
+        """
+        new = [self._texts[text] for text in texts if self._is_new(self._texts[text])]
+        if not new:
+            return
+        self._forget_ended()
+        waiting = {text.ticket: text for text in new if text.ticket not in self._redeemed}
+        redeemed = self._tickets.redeem(list(waiting), self._deployments.series())
+        for text, ticket in zip(waiting.values(), redeemed, strict=True):
+            if ticket is not None:
+                self._redeemed[text.ticket] = _RedeemedText(ticket=ticket)
+        for text in new:
+            self._add_row(text)
+
+    def drawn(self, text: int) -> Sequence[int]:
+        """Return the tokens of a text as its row knows them; to be read only."""
+        row = self._texts[text].row
+        return () if row is None else self._engine.tokens(row)
+
+    def agree(
+        self, text: int, count: int, last: int | None, read: Callable[[], Sequence[int]]
+    ) -> None:
+        """Let a row go on from its text as the engine has it.
+
+        A token that this marker did not draw is reported: the text is not the marker's alone.
+
+        Args:
+            text: The text.
             count: How many tokens it has.
             last: The last of them; None if there is none, or if it is not known here yet.
             read: Returns all of them; called only where they differ.
         """
-        own = self._engine.tokens(row)
-        if len(own) == count and (not own or last is None or last == own[-1]):
+        own = self._texts[text]
+        if own.row is None:
+            return
+        drawn = self._engine.tokens(own.row)
+        if len(drawn) == count and (not drawn or last is None or last == drawn[-1]):
             return
         tokens = list(read())
+        if own.redeemed is not None and tokens != list(drawn[: len(tokens)]):
+            self._tickets.report((), [own.redeemed.ticket.number])
         # Fresh randomness from here on: two processes may have drawn a different number of times.
-        self._engine.resume(row, tokens, self._rng(self._numbers[row], len(tokens)))
+        self._engine.resume(own.row, tokens, self._rng(own.order, len(tokens)))
 
-    def mark(self, logits: torch.Tensor, rows: Sequence[int | None]) -> torch.Tensor:
-        """Choose a token for every row and leave nothing else standing, in place.
+    def mark(self, logits: torch.Tensor, texts: Sequence[int | None]) -> I64:
+        """Choose a token for every text and leave nothing else standing, in place.
 
         Whatever the engine does afterwards, temperature, top-k, top-p or greedy search, it takes
         that token. A line without a distribution is left to the engine.
 
         Args:
             logits: float [B, V].
-            rows: [B], None for a line that is not marked.
+            texts: [B], None for a line that is not marked.
+
+        Returns:
+            int64 [B], the chosen tokens; :data:`NO_TOKEN` where none was.
 
         Raises:
             GenerationError: The profile is for more tokens than there are logits.
         """
         import torch
 
+        rows = [None if text is None else self._texts[text].row for text in texts]
         try:
             drawn = self._engine.step(logits, rows)
         except ValueError:
             raise GenerationError("generate.logits", logits=logits.shape[1]) from None
-        taken = np.array([row is not None for row in rows], dtype=bool) & (drawn.tokens >= 0)
-        lines = torch.from_numpy(np.flatnonzero(taken)).to(logits.device)
-        tokens = torch.from_numpy(drawn.tokens[taken]).to(logits.device)
-        logits[lines] = float("-inf")
-        logits[lines, tokens] = 0.0
-        return logits
+        tokens = np.where([row is not None for row in rows], drawn.tokens, NO_TOKEN)
+        for line, text in enumerate(texts):
+            if text is not None and self._texts[text].void:
+                tokens[line] = self._end_token
+        self._report(texts, tokens)
+        taken = torch.from_numpy(np.flatnonzero(tokens != NO_TOKEN)).to(logits.device)
+        chosen = torch.from_numpy(tokens[tokens != NO_TOKEN]).to(logits.device)
+        logits[taken] = float("-inf")
+        logits[taken, chosen] = 0.0
+        return np.asarray(tokens)
 
-    def _rng(self, number: int, position: int) -> np.random.Generator:
-        seed = np.random.SeedSequence(self._entropy, spawn_key=(number, position))
+    def spoil(self, text: int) -> None:
+        """Report that a text is written in a way in which no mark can be kept."""
+        redeemed = self._texts[text].redeemed
+        if redeemed is not None:
+            self._tickets.report((), [redeemed.ticket.number])
+
+    def _is_new(self, text: _Text) -> bool:
+        return text.row is None and not text.void
+
+    def _add_row(self, text: _Text) -> None:
+        """Give a text its row, or none where its ticket was refused or its mark cannot be made."""
+        redeemed = self._redeemed.get(text.ticket)
+        alive = any(
+            other.ticket == text.ticket and other.row is not None for other in self._texts.values()
+        )
+        if redeemed is None or alive:
+            text.void = True
+            return
+        mark = redeemed.ticket.mark
+        try:
+            deployment = self._deployments.named[mark.deployment]
+            encode(mark.payload, deployment.profile)
+        except (KeyError, PuraError):
+            _log.error("a gateway assigned a mark that this engine has no deployment for")
+            text.void = True
+            return
+        text.redeemed = redeemed
+        text.row = self._engine.add(
+            deployment.key,
+            mark.payload,
+            deployment.profile,
+            self._rng(text.order, len(redeemed.tokens)),
+            tokens=redeemed.tokens,
+        )
+
+    def _report(self, texts: Sequence[int | None], tokens: I64) -> None:
+        draws = []
+        for text, token in zip(texts, tokens.tolist(), strict=True):
+            own = None if text is None else self._texts[text]
+            if own is None or own.redeemed is None or own.row is None or token == NO_TOKEN:
+                continue
+            position = len(self._engine.tokens(own.row)) - 1
+            number = own.redeemed.ticket.number
+            draws.append(Draw(number=number, position=position, token=token))
+        if draws:
+            self._tickets.report(draws, ())
+
+    def _forget_ended(self) -> None:
+        """Forget the texts whose requests have ended, except those that are still in the batch."""
+        present = {text.ticket for text in self._texts.values() if text.row is not None}
+        absent = {
+            text.ticket.number: name for name, text in self._redeemed.items() if name not in present
+        }
+        for number in self._tickets.ended(list(absent)) if absent else ():
+            del self._redeemed[absent[number]]
+
+    def _rng(self, order: int, position: int) -> np.random.Generator:
+        seed = np.random.SeedSequence(self._entropy, spawn_key=(order, position))
         return np.random.default_rng(seed)
 
 
@@ -292,40 +299,3 @@ class SingleText:
         if token < 0:
             raise GenerationError("model.not-finite")
         return token
-
-
-class MarkedRequests:
-    """Requests whose ``extra_args`` name a payload."""
-
-    @classmethod
-    def deployments(cls) -> Deployments:
-        """Return what may be marked with; override it to read keys from a store of your own."""
-        return of_the_server()
-
-    @classmethod
-    def validate_params(cls, sampling_params: Any) -> None:
-        """Refuse a request that cannot be marked as it asks.
-
-        One that is marked leaves greedy: the engine's own draw would be thrown away. Not one with
-        several answers, of which the engine wants none greedy.
-
-        Raises:
-            ValueError: Says why.
-        """
-        marked = checked(sampling_params.extra_args, cls.deployments())
-        if marked and sampling_params.n == 1:
-            sampling_params.temperature = 0.0
-
-    @classmethod
-    def marker(cls, vllm_config: Any) -> Marker:
-        """Return the marker of this process; those of one tensor-parallel group draw alike.
-
-        Raises:
-            GenerationError: The engine guesses ahead (speculative decoding).
-        """
-        from vllm.distributed import get_tp_group
-
-        if vllm_config.speculative_config is not None:
-            raise GenerationError("processor.breaks", what=phrase("decoding.assisted"))
-        entropy = get_tp_group().broadcast_object(secrets.randbits(128), src=0)
-        return Marker(cls.deployments(), entropy)

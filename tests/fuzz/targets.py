@@ -21,7 +21,7 @@ from pura.base.errors import PuraError
 Target = Callable[[bytes], object]
 READERS: Final = (
     *("csv", "docx", "eml", "epub", "html", "json", "jsonl", "mbox", "odt", "pdf", "pptx", "rtf"),
-    "xlsx",
+    *("stream", "subtitles", "whatsapp", "xlsx"),
 )
 INSIDE: Final = {
     "docx": "word/document.xml",

@@ -124,8 +124,11 @@ FORMATS: Final = {
             embeds=True,
         ),
         Format("rtf", (".rtf",), "rtf.read_rtf", embeds=True),
-        Format("json", (".json",), "rows.read_json", True),
+        Format("json", (".json", ".ipynb"), "rows.read_json", True),
         Format("jsonl", (".jsonl", ".ndjson"), "rows.read_jsonl", True),
+        Format("stream", (".sse",), "chats.read_stream", True),
+        Format("whatsapp", (), "chats.read_whatsapp", True),
+        Format("subtitles", (".srt", ".vtt"), "subtitles.read_subtitles", True),
         Format(
             "html",
             (".html", ".htm", ".xhtml"),
@@ -133,7 +136,7 @@ FORMATS: Final = {
             True,
             ("charset_normalizer",),
         ),
-        Format("eml", (".eml",), "mail.read_mail", True, _MAIL_LATE, embeds=True),
+        Format("eml", (".eml", ".emlx"), "mail.read_mail", True, _MAIL_LATE, embeds=True),
         Format("mbox", (".mbox",), "mail.read_mbox", True, _MAIL_LATE, embeds=True),
     )
 }
@@ -209,6 +212,7 @@ _STRANGERS: Final = (
     (b"ID3", phrase("kind.sound")),
     (b"OggS", phrase("kind.sound")),
     (b"SQLite format 3", phrase("kind.database")),
+    (b"\x78\x9f\x3e\x22", phrase("kind.tnef")),
 )
 _HTML: Final = re.compile(
     rb"\s*(<!doctype html|<html|<\?xml[^>]*>\s*(<!doctype html|<html))", re.IGNORECASE
@@ -247,6 +251,8 @@ def tell(data: bytes, name: str) -> Format | Container:
     if by_content is not None:
         return by_content
     ending = PurePath(name).suffix.lower()
+    if ending in (".txt", ".log", "") and (shaped := _by_shape(data)):
+        return shaped
     for form in FORMATS.values():
         if ending in form.endings:
             # Named like a packed or printed document, but its content is not one.
@@ -267,6 +273,26 @@ def _by_magic(data: bytes) -> Format | Container | None:
     for magic, what in _STRANGERS:
         if data.startswith(magic):
             raise no_reader(what)
+    return None
+
+
+_TIMING: Final = rb"(?:\d+:)?\d\d:\d\d[.,]\d{3} --> (?:\d+:)?\d\d:\d\d[.,]\d{3}"
+_SHAPES: Final = {
+    "stream": re.compile(rb"\s*(?:(?:event|id|retry):[^\n]*\n|:[^\n]*\n)*data:\s*\{\s*\""),
+    "subtitles": re.compile(rb"\s*(?:WEBVTT\b[^\n]*\n|\d+\r?\n" + _TIMING + rb")"),
+    "whatsapp": re.compile(
+        rb"(?:(?:\xe2\x80\x8e)?\[?\d{1,4}[./-]\d{1,2}[./-]\d{1,4}, \d{1,2}[:.]\d{2}(?:[:.]\d{2})?"
+        rb"(?:(?: |\xe2\x80\xaf)[AaPp]\.?[Mm]\.?)?(?:\] | - )[^\n]+\n){2}"
+    ),
+}
+"""What files begin with that are named as plain text and yet are no text as it stands."""
+
+
+def _by_shape(data: bytes) -> Format | None:
+    head = data[:4096].removeprefix(b"\xef\xbb\xbf")
+    for name, shape in _SHAPES.items():
+        if shape.match(head):
+            return FORMATS[name]
     return None
 
 

@@ -28,6 +28,7 @@ CODES = {
     "input-outside",
     "input-encrypted",
     "input-format",
+    "input-truncated",
     "input-empty",
     "input-crash",
     "input-field",

@@ -289,6 +289,14 @@ def test_opendocument(beside: str, styles: str, part: str, kind: str) -> None:
     check_part(odt(beside, styles), "x.odt", part, kind)
 
 
+@pytest.mark.parametrize("entries", ["", '<manifest:file-entry manifest:full-path="/"/>'])
+def test_a_document_type_that_is_only_named_is_passed_over(entries: str) -> None:
+    """Its prefixes may be declared there alone, as older office programs do."""
+    kind = '<!DOCTYPE manifest:manifest PUBLIC "-//OpenOffice.org//DTD Manifest 1.0//EN" "M.dtd">'
+    manifest = f'<?xml version="1.0"?>\n{kind}<manifest:manifest>{entries}</manifest:manifest>'
+    assert chosen(odt("", **{"META-INF/manifest.xml": manifest}), "x.odt").text == BODY
+
+
 def test_headers_of_opendocument_are_a_part() -> None:
     styles = (
         '<office:document-styles xmlns:office="o" xmlns:style="s" xmlns:text="t">'

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from pura.documents.extraction import ALTERNATIVE, MAIN, Extract
 from pura.record.left_out import LeftOut, LeftOutKind
 from pura.record.transforms import Transform
 from pura.words.sentences import Sentence
+
+MIN_WORDS: Final = 8
+"""Words from which on a cell of a table, a message among persons or a title is worth an audit."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 from pura.documents.encodings import decode
 from pura.documents.extraction import ALTERNATIVE, Extract
 from pura.documents.formats import ReadOptions
-from pura.documents.readers.html import visible
+from pura.documents.readers.html import read_page
 from pura.documents.readers.packages import (
     ZipPackage,
     attribute,
@@ -18,7 +18,7 @@ from pura.documents.readers.packages import (
     metadata,
     named,
 )
-from pura.record.left_out import LeftOutKind
+from pura.record.left_out import LeftOut, LeftOutKind
 from pura.record.transforms import Transform
 
 _SEALED: Final = "META-INF/encryption.xml"
@@ -44,9 +44,9 @@ def read_epub(data: bytes, options: ReadOptions) -> list[Extract]:
         listed = [attribute(e, "URI") for e in named(package.xml(_SEALED), "CipherReference")]
         if not {unquote(name) for name in listed}.isdisjoint(chapters):
             raise locked()
-    text, dropped = _joined(package, list(chapters))
-    extracts = [Extract(text=text, transforms=dropped)]
-    beside, _ = _joined(package, others)
+    text, dropped, left_out = _joined(package, list(chapters))
+    extracts = [Extract(text=text, transforms=dropped, left_out=left_out)]
+    beside, _, _ = _joined(package, others)
     if beside:
         kind = LeftOutKind.MAIN_TEXT
         part = "beside the chapters"
@@ -55,10 +55,12 @@ def read_epub(data: bytes, options: ReadOptions) -> list[Extract]:
     return [*extracts, *metadata(described)]
 
 
-def _joined(package: ZipPackage, names: list[str]) -> tuple[str, tuple[Transform, ...]]:
-    """Return pages as one text, and what was left out of them."""
-    pages = [visible(decode(package.read(name)).text) for name in names]
-    text = "\n\n".join(page.strip() for page, _ in pages if page.strip())
-    hidden = sum(change.count for _, changes in pages for change in changes)
+def _joined(
+    package: ZipPackage, names: list[str]
+) -> tuple[str, tuple[Transform, ...], tuple[LeftOut, ...]]:
+    """Return pages as one text, what was done to them, and what was left out of them."""
+    pages = [read_page(decode(package.read(name)).text) for name in names]
+    text = "\n\n".join(page.text.strip() for page in pages if page.text.strip())
+    hidden = sum(change.count for page in pages for change in page.transforms)
     dropped = (Transform(name="hidden-removed", count=hidden),) if hidden else ()
-    return text, dropped
+    return text, dropped, tuple(entry for page in pages for entry in page.entries_apart())

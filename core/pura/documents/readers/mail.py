@@ -1,22 +1,25 @@
 """E-mail and mailboxes: the body as its reader sees it, quoted passages apart, attached texts.
 
-Headers, signatures of the transport and pictures are left out. The plain version of a message is
-taken where there is one, since the HTML version is made from it by the writer's program. A mailbox
-is messages one after another.
+Headers, signatures and pictures are left out. The plain version of a message is taken where it
+holds the message, since it needs no guesses about what is shown; the other version is a part where
+it has words of its own. Attached documents are read by the readers of their formats. A mailbox is
+messages one after another.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from email import policy
 from email.message import EmailMessage
 from email.parser import BytesParser
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
+from pura.base.errors import InputError
 from pura.documents.encodings import DecodedText, decode
-from pura.documents.extraction import ATTACHMENT, QUOTED, Extract
+from pura.documents.extraction import ALTERNATIVE, ATTACHMENT, QUOTED, Extract
 from pura.documents.formats import (
     MAX_MAIL_DEPTH,
     MAX_MAIL_HEADER_BYTES,
@@ -27,64 +30,136 @@ from pura.documents.formats import (
     ReadOptions,
     over,
 )
-from pura.documents.readers.html import visible
-from pura.record.left_out import LeftOut, LeftOutKind
+from pura.documents.readers.embedded import embedded_extracts
+from pura.documents.readers.html import PageText, read_page
+from pura.documents.readers.quotes import split_quoted
+from pura.record.left_out import LeftOut, LeftOutKind, word_count
 from pura.record.transforms import Transform
 
 _QUOTE: Final = re.compile(r"^ ?>[> ]*", re.MULTILINE)
-_SAYS: Final = re.compile(
-    r"(On|Am|Le|El|Il) .{5,200}(wrote|schrieb[^\n]{0,80}|a écrit|escribió|ha scritto) ?:\s*$"
-)
-_ORIGINAL: Final = re.compile(
-    r"-{2,} ?(Original Message|Forwarded message|Ursprüngliche Nachricht|Weitergeleitete "
-    r"Nachricht) ?-{2,}\s*$"
-)
 _SIGNATURE: Final = re.compile(r"\n-- \n.*\Z", re.DOTALL)
 _MAX_NAME: Final = 120  # characters of an attachment's name in the name of its part
 _FIRST_QUOTED: Final = "quoted"
+_SEALED: Final = (
+    "application/pkcs7-mime",
+    "application/x-pkcs7-mime",
+    "application/pgp-encrypted",
+)
+"""Messages inside an envelope of S/MIME or PGP, which only its receiver opens."""
+_SIGNATURES: Final = (
+    "application/pkcs7-signature",
+    "application/x-pkcs7-signature",
+    "application/pgp-signature",
+)
+"""Signatures beside a message, which hold no words."""
+_PGP_MESSAGE: Final = b"-----BEGIN PGP MESSAGE-----"
+_ARMOUR: Final = re.compile(
+    r"-----BEGIN PGP (MESSAGE|SIGNATURE|PUBLIC KEY BLOCK)-----.*?(?:-----END PGP \1-----|\Z)",
+    re.DOTALL,
+)
+_SIGNED_HEAD: Final = re.compile(
+    r"^-----BEGIN PGP SIGNED MESSAGE-----\n(?:[^\n]+\n)*\n", re.MULTILINE
+)
+_ESCAPED_DASH: Final = re.compile(r"^- (?=-)", re.MULTILINE)
+"""Signed lines that begin with a dash have another one before it (RFC 9580, 7.2)."""
+_PICTURES: Final = ("image", "audio", "video", "font")
+_APPLE: Final = re.compile(rb"(\d{1,12})[ \t]*\r?\n")
+"""Apple Mail writes a message's length in bytes before it, and a property list behind it."""
 _MIME: Final = ("content-type", "content-disposition", "content-transfer-encoding")
 """The headers that are taken apart here; no other one is ever parsed."""
 
 
 def read_mail(data: bytes, options: ReadOptions) -> list[Extract]:
     """Return body, quoted passages and text attachments of one message."""
+    if length := _APPLE.match(data):
+        data = data[length.end() : length.end() + int(length[1])]
     return message_extracts(data, options, "")
 
 
 def message_extracts(data: bytes, options: ReadOptions, prefix: str) -> list[Extract]:
     """Return the texts of one message; part names begin with ``prefix``."""
     leaves = list(_leaves(_parsed(data)))
-    body = _body(leaves)
+    body, other = _body(leaves, options)
     extracts: list[Extract] = []
     if body is not None:
         extracts += _split(body, options, prefix)
+        if other is not None:
+            extracts += _other_version(other, body, options, prefix)
     left_out: list[LeftOut] = []
     for leaf in leaves:
-        if leaf is body or _is_alternative(leaf, body):
+        if leaf is body or leaf is other:
             continue
-        if (attached := _attachment(leaf, options, prefix)) is not None:
-            extracts.append(attached)
+        attached = _attached(leaf, options, prefix)
+        if isinstance(attached, LeftOut):
+            left_out.append(attached)
         else:
-            left_out.append(_unread(leaf))
+            extracts += attached
+    if not extracts and left_out:
+        extracts.append(_without_body(left_out, f"{prefix}body"))
     if extracts and left_out:
         listed = (*extracts[0].left_out, *left_out)
         extracts[0] = replace(extracts[0], left_out=listed)
     return [replace(extract, group=prefix) for extract in extracts]
 
 
-def _unread(leaf: EmailMessage) -> LeftOut:
-    """Return the entry of an attachment that is not read."""
-    name = leaf.get_filename() or leaf.get_content_type()
-    picture = leaf.get_content_maintype() in ("image", "audio", "video", "font")
-    return LeftOut(
-        kind=LeftOutKind.PICTURE if picture else LeftOutKind.UNREADABLE,
-        words=0 if picture else None,
-        location=name[:_MAX_NAME],
+def _without_body(left_out: list[LeftOut], part: str) -> Extract:
+    """Return the part of a message that has nothing to read, with the reason if it is sealed."""
+    for entry in left_out:
+        if entry.kind is LeftOutKind.ENCRYPTED:
+            sealed = InputError("mail.sealed", name=entry.location, code="input-sealed")
+            return Extract(text="", part=part, refusal=sealed.packed())
+    return Extract(text="", part=part)
+
+
+def _attached(leaf: EmailMessage, options: ReadOptions, prefix: str) -> list[Extract] | LeftOut:
+    """Return the texts of an attachment, or the entry of one that holds none."""
+    name = _file_name(leaf)
+    kind = leaf.get_content_type()
+    if kind in _SEALED:
+        return LeftOut(kind=LeftOutKind.ENCRYPTED, words=None, location=name)
+    if kind in _SIGNATURES:
+        return LeftOut(kind=LeftOutKind.SIGNATURE, words=0, location=name)
+    if leaf.get_content_maintype() in _PICTURES:
+        return LeftOut(kind=LeftOutKind.PICTURE, words=0, location=name)
+    if leaf.get_content_maintype() == "text":
+        return [_attached_text(leaf, name, options, prefix)]
+    raw = leaf.get_payload(decode=True)
+    data = raw if isinstance(raw, bytes) else b""
+    if data.lstrip().startswith(_PGP_MESSAGE):
+        return LeftOut(kind=LeftOutKind.ENCRYPTED, words=None, location=name)
+    inside = embedded_extracts(
+        data,
+        name,
+        kind=LeftOutKind.ATTACHMENT,
+        label=f"{prefix}attachment",
     )
+    return [extract for extract in inside if extract.text.strip() or extract.refusal]
+
+
+def _file_name(leaf: EmailMessage) -> str:
+    """Return the name of an attachment, or its kind where it has none."""
+    return (leaf.get_filename() or leaf.get_content_type()).replace("\n", " ")[:_MAX_NAME]
+
+
+_CONTENT_TYPE: Final = re.compile(
+    rb"^content-type:[^\r\n]*(?:\r?\n[ \t][^\r\n]*)*", re.IGNORECASE | re.MULTILINE
+)
+_UNQUOTED_BOUNDARY: Final = re.compile(
+    rb"(\bboundary=)([^\s\";]*[()<>@,:/\[\]?=][^\s\";]*)", re.IGNORECASE
+)
+"""RFC 2045 wants quotes around these characters; many mailers send none."""
+
+
+def _as_standard(data: bytes) -> bytes:
+    """Return a message with the line ends and quotes that the standard asks for."""
+    if b"\n" not in data:
+        data = data.replace(b"\r", b"\n")
+    return _CONTENT_TYPE.sub(lambda header: _UNQUOTED_BOUNDARY.sub(rb'\1"\2"', header[0]), data)
 
 
 def _parsed(data: bytes) -> EmailMessage:
     """Parse a message; parts and headers are counted before the parser takes them apart."""
+    data = _as_standard(data)
     counted = _Counted()
     bounded = policy.default.clone(message_factory=lambda policy: _Part(policy, counted))
     parsed = BytesParser(policy=bounded).parsebytes(data)
@@ -160,35 +235,116 @@ def _leaves(message: EmailMessage) -> Iterator[EmailMessage]:
             yield part
 
 
-def _body(leaves: list[EmailMessage]) -> EmailMessage | None:
+_FULL_VERSION: Final = 0.5
+"""Share of the words of the HTML version that a plain version has at least if it is the message.
+
+Writers' programs make the plain version from the HTML one and lose some of its words; what has
+fewer than half is a stub ("view this message in a browser") or a footer."""
+_SAME_WORDS: Final = 0.9
+"""Share of a version's words that stand in the other one as well if both say the same."""
+
+
+def _body(
+    leaves: list[EmailMessage], options: ReadOptions
+) -> tuple[EmailMessage | None, EmailMessage | None]:
+    """Return the part that is the message, and its other version.
+
+    The plain version is the message unless it is empty, a stub or a footer.
+    """
+    versions: list[EmailMessage] = []
     for kind in ("text/plain", "text/html"):
         for leaf in leaves:
             attached = leaf.get_content_disposition() == "attachment"
             if leaf.get_content_type() == kind and not attached:
-                return leaf
-    return None
+                versions.append(leaf)
+                break
+    if not versions:
+        return None, None
+    if len(versions) == 1:
+        return versions[0], None
+    plain, html = versions
+    if html.get_content_disposition() is not None:
+        return plain, None
+    counts = [word_count(_text(leaf, options).decoded.text) for leaf in versions]
+    return (plain, html) if counts[0] >= _FULL_VERSION * counts[1] else (html, plain)
 
 
-def _is_alternative(leaf: EmailMessage, body: EmailMessage | None) -> bool:
-    """Whether this is the same body once more, as HTML."""
-    html = leaf.get_content_type() == "text/html" and leaf.get_content_disposition() is None
-    return body is not None and html and body.get_content_type() == "text/plain"
+def _other_version(
+    other: EmailMessage, body: EmailMessage, options: ReadOptions, prefix: str
+) -> list[Extract]:
+    """Return the other version of a message as a part, and what it hides as a second one.
+
+    Neither where the message itself has the same words.
+    """
+    read, message = _text(other, options), _text(body, options)
+    name = "html version" if other.get_content_type() == "text/html" else "plain version"
+    version = Extract.of(
+        read.decoded,
+        read.both.strip("\n"),
+        f"{prefix}{name}",
+        role=ALTERNATIVE,
+        kind=LeftOutKind.OTHER_VERSION,
+        transforms=read.transforms,
+    )
+    known = Counter(message.both.split())
+    return [
+        extract
+        for extract in (version, *read.extracts_apart(f"{prefix}{name}, "))
+        if not _is_repeated(extract.text, known)
+    ]
 
 
-def _text(leaf: EmailMessage, options: ReadOptions) -> tuple[DecodedText, tuple[Transform, ...]]:
+def _is_repeated(text: str, known: Counter[str]) -> bool:
+    """Whether nearly all words of a text are among others, as often as there."""
+    words = Counter(text.split())
+    return (words & known).total() >= _SAME_WORDS * words.total()
+
+
+class _LeafText(NamedTuple):
+    """The text of a part of a message.
+
+    Attributes:
+        decoded: The text that is shown, and how bytes became text.
+        transforms: What was done to it.
+        page: The words of a page; None of plain text.
+    """
+
+    decoded: DecodedText
+    transforms: tuple[Transform, ...]
+    page: PageText | None
+
+    @property
+    def both(self) -> str:
+        """The text, and the messages that it answers where a page keeps them apart."""
+        quoted = "" if self.page is None else self.page.quoted
+        return f"{self.decoded.text}\n\n{quoted}" if quoted.strip() else self.decoded.text
+
+    def extracts_apart(self, prefix: str) -> list[Extract]:
+        """Return what a page hides as parts."""
+        return [] if self.page is None else self.page.extracts_apart(self.decoded, prefix)
+
+    @property
+    def left_out(self) -> tuple[LeftOut, ...]:
+        """What of a page was not read at all."""
+        return () if self.page is None else self.page.left_out
+
+
+def _text(leaf: EmailMessage, options: ReadOptions) -> _LeafText:
     raw = leaf.get_payload(decode=True)
     data = raw if isinstance(raw, bytes) else b""
     declared = leaf.get_content_charset()
     decoded = decode(data, chosen=options.encoding, declared=declared)
     transforms: tuple[Transform, ...] = ()
     text = decoded.text.replace("\r\n", "\n")
+    page: PageText | None = None
     if leaf.get_content_type() == "text/html":
-        text, transforms = visible(text)
+        page = read_page(text, mail=True)
+        text, transforms = page.text, page.transforms
     elif str(leaf.get_param("format", "")).lower() == "flowed":
         text, count = _unflow(text, delete=str(leaf.get_param("delsp", "")).lower() == "yes")
         if count:
             transforms = (Transform(name="flowed-joined", count=count),)
-    return replace(decoded, text=text), transforms
+    return _LeafText(replace(decoded, text=text), transforms, page)
 
 
 def _unflow(text: str, *, delete: bool) -> tuple[str, int]:
@@ -212,64 +368,78 @@ def _unflow(text: str, *, delete: bool) -> tuple[str, int]:
 
 
 def _split(body: EmailMessage, options: ReadOptions, prefix: str) -> list[Extract]:
-    """Split a body into what the writer wrote and what it quotes."""
-    decoded, transforms = _text(body, options)
-    text = decoded.text
-    left_out: tuple[LeftOut, ...] = ()
-    if found := _SIGNATURE.search(text):
-        left_out = (LeftOut.of_text(LeftOutKind.SIGNATURE, found[0]),)
-        text = text[: found.start()]
-    own, quoted = _passages(text)
+    """Split a body into what the writer wrote, what it quotes and what it hides."""
+    read = _text(body, options)
+    decoded, transforms = read.decoded, read.transforms
+    apart = read.page is not None and bool(read.page.quoted.strip())
+    text, armour = _without_armour(decoded.text)
+    split = split_quoted(text, apart=apart)
+    own, left_out = split.own, (*read.left_out, *armour)
+    if found := _SIGNATURE.search(own):
+        left_out = (*left_out, LeftOut.of_text(LeftOutKind.SIGNATURE, found[0]))
+        own = own[: found.start()]
+    announcing = "\n".join(split.announcing)
+    if announcing.strip():
+        # When and by whom the other message was written; nobody's own words.
+        left_out = (*left_out, LeftOut.of_text(LeftOutKind.HEADER, announcing))
+    passages = list(split.quoted)
+    if read.page is not None and apart:
+        passages.append(read.page.quoted)
     extracts = []
     if own.strip():
-        text, part = own.strip("\n"), f"{prefix}body"
-        extracts.append(Extract.of(decoded, text, part, transforms=transforms, left_out=left_out))
-    for number, passage in enumerate(quoted, 1):
-        stripped = Transform(name="quote-marks-removed", count=passage.count("\n") + 1)
+        extracts.append(
+            Extract.of(decoded, own.strip("\n"), f"{prefix}body", transforms=transforms)
+        )
+    for number, passage in enumerate((one for one in passages if one.strip()), 1):
         plain = _QUOTE.sub("", passage).strip("\n")
         if plain.strip():
-            part, done = f"{prefix}{_FIRST_QUOTED} {number}", (*transforms, stripped)
+            done = transforms
+            if plain != passage.strip("\n"):
+                stripped = Transform(name="quote-marks-removed", count=passage.count("\n") + 1)
+                done = (*transforms, stripped)
+            part = f"{prefix}{_FIRST_QUOTED} {number}"
             extracts.append(Extract.of(decoded, plain, part, role=QUOTED, transforms=done))
+    extracts += read.extracts_apart(prefix)
+    if not extracts and armour:
+        extracts.append(_without_body(list(armour), f"{prefix}body"))
+    if extracts and left_out:
+        extracts[0] = replace(extracts[0], left_out=left_out)
     return extracts
 
 
-def _passages(text: str) -> tuple[str, list[str]]:
-    """Split at lines that begin with ``>``, and at the line that announces the original."""
-    own: list[str] = []
-    quoted: list[list[str]] = []
-    inside = False
-    lines = text.split("\n")
-    for number, line in enumerate(lines):
-        if _ORIGINAL.match(line):
-            quoted.append(lines[number + 1 :])
-            break
-        if line.lstrip(" ").startswith(">"):
-            if not inside:
-                quoted.append([])
-            quoted[-1].append(line)
-            inside = True
-            continue
-        announces = any(n.lstrip(" ").startswith(">") for n in lines[number + 1 : number + 3])
-        if not (announces and _SAYS.match(line)):
-            own.append(line)
-        inside = False
-    joined = "\n".join(own)
-    if quoted:
-        # What stood around a quotation is now next to each other.
-        joined = re.sub(r"\n{3,}", "\n\n", joined)
-    return joined, ["\n".join(lines) for lines in quoted]
+def _without_armour(text: str) -> tuple[str, tuple[LeftOut, ...]]:
+    """Return a text without what OpenPGP wrote into it, and the entries of that."""
+    entries: list[LeftOut] = []
+
+    def entry(block: re.Match[str]) -> str:
+        is_sealed = block[1] == "MESSAGE"
+        kind = LeftOutKind.ENCRYPTED if is_sealed else LeftOutKind.SIGNATURE
+        entries.append(LeftOut(kind=kind, words=None if is_sealed else 0, location="OpenPGP"))
+        return ""
+
+    if "-----BEGIN PGP " not in text:
+        return text, ()
+    opened = _SIGNED_HEAD.sub("", text)
+    if opened != text:
+        opened = _ESCAPED_DASH.sub("", opened)
+    return _ARMOUR.sub(entry, opened), tuple(entries)
 
 
-def _attachment(leaf: EmailMessage, options: ReadOptions, prefix: str) -> Extract | None:
-    if leaf.get_content_maintype() != "text":
-        return None
-    decoded, transforms = _text(leaf, options)
-    name = (leaf.get_filename() or leaf.get_content_type()).replace("\n", " ")[:_MAX_NAME]
-    text, part = decoded.text.strip("\n"), f"{prefix}attachment {name}"
-    return Extract.of(decoded, text, part, role=ATTACHMENT, transforms=transforms)
+def _attached_text(leaf: EmailMessage, name: str, options: ReadOptions, prefix: str) -> Extract:
+    read = _text(leaf, options)
+    return Extract.of(
+        read.decoded,
+        read.both.strip("\n"),
+        f"{prefix}attachment {name}",
+        role=ATTACHMENT,
+        transforms=read.transforms,
+        left_out=() if read.page is None else read.page.entries_apart(),
+    )
 
 
-_FROM: Final = re.compile(rb"^From [^\r\n]*\r?\n", re.MULTILINE)
+_FROM: Final = re.compile(
+    rb"^From [^\r\n]*\r?\n(?=(?:>From [^\r\n]*\r?\n)?[!-9;-~]+[ \t]*:|\Z)", re.MULTILINE
+)
 _QUOTED_FROM: Final = re.compile(rb"^>(>*From )", re.MULTILINE)
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import io
 import posixpath
+import re
 import zipfile
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
@@ -30,7 +31,7 @@ from pura.documents.formats import (
     over,
     truncated,
 )
-from pura.documents.readers.rows import MIN_WORDS
+from pura.documents.readers.blocks import MIN_WORDS
 from pura.record.left_out import LeftOutKind
 
 _CONTENT_TYPES: Final = "[Content_Types].xml"
@@ -374,16 +375,17 @@ def _other_kind(package: Package) -> Phrase:
     return phrase("kind.packed", name="zip")
 
 
-def parse(data: bytes) -> Any:
-    """Parse XML without declarations, entities, other files or network.
+_HEAD: Final = 2048
+"""Bytes in which a document type is named, if it is."""
+_NAMED_TYPE: Final = re.compile(rb"<!DOCTYPE\s[^\[<>&%]{1,500}>")
 
-    Raises:
-        InputError: It declares a document type, is nested too deeply, or ends too early.
-    """
-    # Office programs never write one; every entity attack needs one. UTF-16 is seen through.
-    if b"<!DOCTYPE" in data or b"<!ENTITY" in data or b"<!DOCTYPE" in data.replace(b"\x00", b""):
-        raise InputError("input.outside", code="input-outside")
-    parser = etree.XMLParser(
+
+_UNDEFINED_PREFIX: Final = etree.ErrorTypes.NS_ERR_UNDEFINED_NAMESPACE
+
+
+def _parser(*, recover: bool = False) -> Any:
+    """Return a parser that fetches and expands nothing."""
+    return etree.XMLParser(
         resolve_entities=False,
         no_network=True,
         load_dtd=False,
@@ -391,10 +393,30 @@ def parse(data: bytes) -> Any:
         huge_tree=False,
         remove_comments=True,
         remove_pis=True,
+        recover=recover,
     )
+
+
+def parse(data: bytes) -> Any:
+    """Parse XML without declarations, entities, other files or network.
+
+    Raises:
+        InputError: It declares entities, is nested too deeply, or ends too early.
+    """
+    # Older office programs name a document type, which is never fetched. Every entity attack needs
+    # one that declares something itself. UTF-16 is seen through.
+    data = _NAMED_TYPE.sub(b"", data[:_HEAD], count=1) + data[_HEAD:]
+    if b"<!DOCTYPE" in data or b"<!ENTITY" in data or b"<!DOCTYPE" in data.replace(b"\x00", b""):
+        raise InputError("input.outside", code="input-outside")
     try:
-        return etree.fromstring(data, parser)
+        return etree.fromstring(data, _parser())
     except etree.XMLSyntaxError as error:
+        if error.code == _UNDEFINED_PREFIX:
+            # The document type that is not fetched may have declared it.
+            lenient = _parser(recover=True)
+            root = etree.fromstring(data, lenient)
+            if root is not None and all(e.type == _UNDEFINED_PREFIX for e in lenient.error_log):
+                return root
         if "depth" in str(error).lower():
             raise over("limit.deep") from None
         if error.code in _ENDS_EARLY and error.position[0] > data.count(b"\n"):

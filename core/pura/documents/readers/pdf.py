@@ -7,10 +7,12 @@ import re
 from array import array
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise
 from statistics import median
 from typing import Final, TypeAlias
+from unicodedata import bidirectional
 
 import pypdfium2 as pdfium
 import pypdfium2.raw as raw
@@ -22,8 +24,11 @@ from pura.documents.formats import (
     MAX_TOTAL_CHARACTERS,
     ReadOptions,
     over,
+    truncated,
 )
 from pura.documents.readers.packages import locked
+from pura.documents.readers.pdf_beside import PdfBeside
+from pura.record.left_out import LeftOut, LeftOutKind
 from pura.record.transforms import Transform
 from pura.words.sentences import sentence
 
@@ -80,40 +85,64 @@ class PdfLine:
     boxes: Boxes = field(default_factory=_no_boxes)
 
 
-def assemble(pages: list[list[PdfLine]]) -> tuple[str, list[Transform], list[int], Boxes]:
-    """Return the text of all pages.
+@dataclass(frozen=True, kw_only=True)
+class AssembledPages:
+    """The lines of all pages as one text.
 
-    Returns:
-        The text, what was done to it, where each page begins in it, and the boxes of all its
-        characters that are no blanks.
+    Attributes:
+        text: Without what stands on page after page.
+        transforms: What was done to the lines.
+        starts: Where each page begins in the text, in characters.
+        boxes: Of all characters that are no blanks.
+        running: Headers and footers, each once.
     """
+
+    text: str
+    transforms: list[Transform]
+    starts: list[int]
+    boxes: Boxes
+    running: list[str]
+
+
+def assemble(pages: list[list[PdfLine]]) -> AssembledPages:
+    """Join the lines of pages, each in reading order."""
     pages, dropped = _without_running(pages)
     lines = [line for page in pages for line in page]
     joiner = _Joiner(lines)
     text, starts = joiner.join(pages)
     unsure = (sentence("changed.ambiguous", n=joiner.ambiguous),) if joiner.ambiguous else ()
     done = (
-        Transform(name="headers-removed", count=dropped),
+        Transform(name="headers-removed", count=len(dropped)),
         Transform(name="line-ends-joined", count=joiner.joined),
         Transform(name="hyphens-joined", count=joiner.hyphens, note=unsure),
     )
-    return text, [one for one in done if one.count], starts, joiner.boxes
+    return AssembledPages(
+        text=text,
+        transforms=[transform for transform in done if transform.count],
+        starts=starts,
+        boxes=joiner.boxes,
+        running=list(dict.fromkeys(line.text for line in dropped if not _is_number(line))),
+    )
 
 
-def _without_running(pages: list[list[PdfLine]]) -> tuple[list[list[PdfLine]], int]:
-    """Drop lines that stand at the same height of many pages with the same words."""
+def _without_running(pages: list[list[PdfLine]]) -> tuple[list[list[PdfLine]], list[PdfLine]]:
+    """Take out the lines that stand at the same height of many pages with the same words.
+
+    Returns:
+        The pages without them, and these lines.
+    """
     seen: Counter[tuple[str, int]] = Counter()
     for page in pages:
         seen.update({_signature(line) for line in _edges(page)})
     least = max(2, _SHARE * len(pages))
-    dropped = 0
+    dropped: list[PdfLine] = []
     kept = []
     for page in pages:
         edges = _edges(page)
         gone = {id(line) for line in edges if seen[_signature(line)] >= least}
         gone |= {id(line) for line in edges if _is_number(line)}
         gone |= {id(line) for line in _in_margin(page)}
-        dropped += len(gone)
+        dropped += [line for line in page if id(line) in gone]
         kept.append([line for line in page if id(line) not in gone])
     return kept, dropped
 
@@ -258,10 +287,62 @@ def _usual_step(page: list[PdfLine]) -> float:
     return median(steps[: max(1, (len(steps) + 1) // 2)]) if steps else 1e9
 
 
+Row = Sequence[PdfLine]
+
+_UPWARD: Final = 2 / 3
+"""Share of the steps from line to line that go up the page, above which a page was drawn from its
+end; columns and notes at the side make fewer."""
+_UPWARD_IN_ONE_COLUMN: Final = 0.2
+"""The same where all lines stand above each other, so that their order on the page is certain."""
+_SAME_COLUMN: Final = 0.9  # of the lines
+
+
+def top_down(rows: list[list[PdfLine]]) -> list[list[PdfLine]]:
+    """Put rows in the order of the page where they were not drawn in it.
+
+    Some programs draw a page from its last line to its first, or in no order at all.
+
+    Args:
+        rows: As the page was drawn.
+
+    Returns:
+        The same list where its order may stay.
+    """
+    steps = [after[0].bottom - before[0].bottom for before, after in pairwise(rows)]
+    sizes = [row[0].size for row in rows[1:]]
+    moves = [step for step, size in zip(steps, sizes, strict=True) if abs(step) > 0.5 * size]
+    if len(moves) < 2:
+        return rows
+    upward = sum(step > 0 for step in moves) / len(moves)
+    if upward <= (_UPWARD_IN_ONE_COLUMN if _is_one_column(rows) else _UPWARD):
+        return rows
+    ordered = sorted(rows, key=lambda row: -row[0].bottom)
+    lines = [ordered[0]]
+    for row in ordered[1:]:
+        if abs(row[0].bottom - lines[-1][0].bottom) < 0.5 * row[0].size:
+            lines[-1] = _along_line([*lines[-1], *row])
+        else:
+            lines.append(row)
+    return lines
+
+
+def _is_one_column(rows: Sequence[Row]) -> bool:
+    """Whether nearly all rows share a stretch of the page's width."""
+    lefts = sorted(min(line.left for line in row) for row in rows)
+    rights = sorted(max(line.right for line in row) for row in rows)
+    most = int(_SAME_COLUMN * (len(rows) - 1))
+    return lefts[most] < rights[len(rows) - 1 - most]
+
+
+def _along_line(pieces: list[PdfLine]) -> list[PdfLine]:
+    """Put the pieces of one line in the order in which its script is read."""
+    letters = "".join(piece.text for piece in pieces)
+    is_leftward = sum(bidirectional(c) in ("R", "AL") for c in letters) * 2 > len(letters)
+    return sorted(pieces, key=lambda piece: -piece.right if is_leftward else piece.left)
+
+
 _ROWS: Final = 3  # fewer rows side by side are a heading or a form
 _WORDS: Final = 3.0  # a piece, on average; tables of figures and labels have less
-
-Row = Sequence[PdfLine]
 
 
 def in_order(rows: Sequence[Row]) -> tuple[list[PdfLine], int]:
@@ -341,6 +422,8 @@ def _merged(row: Row) -> PdfLine:
 
 _TABLE: Final = {ord(sign): letters for sign, letters in LIGATURES.items()}
 _WRONG_PASSWORD: Final = 4
+_END_OF_FILE: Final = b"%%EOF"
+_OBJECT: Final = b"endobj"
 _HYPHENS: Final = ("\x02", "\ufffe")  # how pdfium gives one at the end of a line, soft or hard
 _UNTOLD: Final = ("-", "\u00ad")
 _FIRST_HALVES: Final = (0xD800, 0xDBFF)
@@ -350,9 +433,22 @@ _WIDE: Final = 1.5  # em; the widest space of justified text is narrower
 
 
 def read_pdf(data: bytes, options: ReadOptions) -> list[Extract]:
-    """Return the text of all pages as one; empty when the pages hold pictures only."""
-    extract, _ = read_pages(opened(data), placed=False)
-    return [extract] if extract.text.strip() else []
+    """Return the text of all pages as one, and what stands over the pages or beside them."""
+    document = opened(data)
+    with suppress(pdfium.PdfiumError):  # then the annotations of fields still hold their words
+        document.init_forms()
+    beside = PdfBeside()
+    extract, _ = read_pages(document, placed=False, beside=beside)
+    if _is_cut_off(data):
+        if not extract.text:
+            raise truncated()
+        extract = extract.cut_off()
+    return [extract, *beside.extracts(document)]
+
+
+def _is_cut_off(data: bytes) -> bool:
+    """Whether the end of a PDF is missing: its mark stands behind the last object of any."""
+    return data.rfind(_END_OF_FILE) < data.rfind(_OBJECT)
 
 
 def opened(data: bytes) -> pdfium.PdfDocument:
@@ -366,44 +462,59 @@ def opened(data: bytes) -> pdfium.PdfDocument:
     except pdfium.PdfiumError:
         if raw.FPDF_GetLastError() == _WRONG_PASSWORD:
             raise locked() from None
+        if _is_cut_off(data):
+            raise truncated() from None
         raise
     if len(document) > MAX_PAGES:
         raise over("limit.parts", most=MAX_PAGES)
     return document
 
 
-def read_pages(document: pdfium.PdfDocument, *, placed: bool) -> tuple[Extract, Boxes]:
+def read_pages(
+    document: pdfium.PdfDocument, *, placed: bool, beside: PdfBeside | None = None
+) -> tuple[Extract, Boxes]:
     """Return the text of all pages as one.
 
     Args:
         document: The PDF.
         placed: Say as well where each character stands.
+        beside: Collects what stands over the pages; None where nobody asked.
 
     Returns:
         The text, and the boxes of its characters that are no blanks; none where nobody asked.
     """
     pages: list[list[PdfLine]] = []
     unreadable: list[int] = []
-    characters = columns = 0
+    characters = columns = turned = 0
     for number in range(len(document)):
         try:
             page = document[number]
         except pdfium.PdfiumError:
             unreadable.append(number)
             continue
-        lines, rows = in_order(_rows(page, _place(page) if placed else None))
-        columns += rows
+        drawn = _rows(page, _place(page) if placed else None)
+        rows = top_down(drawn)
+        turned += rows is not drawn
+        lines, split = in_order(rows)
+        columns += split
+        if beside is not None:
+            beside.add_page(page)
         page.close()
         characters += sum(len(line.text) for line in lines)
         if characters > MAX_TOTAL_CHARACTERS:
             raise over("limit.characters", most=MAX_TOTAL_CHARACTERS)
         pages.append(lines)
-    text, transforms, starts, boxes = assemble(pages)
+    assembled = assemble(pages)
+    transforms, boxes = assembled.transforms, assembled.boxes
     if placed:
-        boxes = _with_ligatures(text, boxes)
-    text, ligatures, starts = _expand(text, starts)
+        boxes = _with_ligatures(assembled.text, boxes)
+    if beside is not None:
+        beside.running = assembled.running
+    text, ligatures, starts = _expand(assembled.text, assembled.starts)
     for number in unreadable:
         starts.insert(number, starts[number] if number < len(starts) else len(text))
+    if turned:
+        transforms.append(Transform(name="lines-ordered", count=turned))
     if columns:
         transforms.append(Transform(name="columns-ordered", count=columns))
     if ligatures:
@@ -411,10 +522,18 @@ def read_pages(document: pdfium.PdfDocument, *, placed: bool) -> tuple[Extract, 
     notes = [sentence("left-out.pdf")]
     if unreadable:
         notes.append(sentence("left-out.pages", n=len(unreadable)))
-    found = Extract(
-        text=text, transforms=tuple(transforms), notes=tuple(notes), pages=tuple(starts)
+    left_out = tuple(
+        LeftOut(kind=LeftOutKind.UNREADABLE, words=None, location=f"page {number + 1}")
+        for number in unreadable
     )
-    return found, boxes
+    extract = Extract(
+        text=text,
+        transforms=tuple(transforms),
+        notes=tuple(notes),
+        left_out=left_out,
+        pages=tuple(starts),
+    )
+    return extract, boxes
 
 
 def _with_ligatures(text: str, boxes: Boxes) -> Boxes:

@@ -3,7 +3,7 @@
 Of CSV every cell that is long enough to be a text is one, and every column; the short cells of its
 row (numbers, names, dates) are listed as left out. Of JSON a record is a part: its text stands in
 the field that the user names, or in the first known one; a generator's prompt is never taken for
-its text.
+its text. The words of other fields are listed as left out.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, Final
 
 from pura.base.catalogue import quoted
@@ -26,10 +28,11 @@ from pura.documents.formats import (
     over,
     truncated,
 )
+from pura.documents.readers.blocks import MIN_WORDS
+from pura.documents.readers.chats import chat_extracts, is_joined, stream_extracts
+from pura.documents.readers.notebook import notebook_extracts
 from pura.record.left_out import LeftOut, LeftOutKind
 
-MIN_WORDS: Final = 8
-"""Words from which on a cell is a text of its own."""
 _MAX_COLUMNS: Final = 1000  # beyond it, columns are not offered
 _DELIMITERS: Final = ",;\t|"
 
@@ -132,7 +135,19 @@ def read_json(data: bytes, options: ReadOptions) -> list[Extract]:
             if is_unfinished:
                 raise truncated() from None
             raise
-    return _extracts(_find(value, options.field, ""), decoded, options)
+    if options.field is None and (shaped := _shaped(value, decoded)):
+        return shaped
+    return _found(_record_extracts(value, decoded, options, ""), decoded, options)
+
+
+def _shaped(value: Any, decoded: DecodedText) -> list[Extract] | None:
+    """Return the texts of a notebook, a saved stream or an exported chat; None of another value."""
+    if notebook := notebook_extracts(value, decoded):
+        return notebook
+    stream = stream_extracts(value, decoded) if isinstance(value, list) else None
+    if stream is not None and is_joined(stream):
+        return stream
+    return chat_extracts(value, decoded)
 
 
 def read_jsonl(data: bytes, options: ReadOptions) -> list[Extract]:
@@ -144,30 +159,70 @@ def _lines(decoded: DecodedText, options: ReadOptions) -> list[Extract]:
     # Only line feeds end a record: U+2028 and its like may stand inside strings.
     lines = decoded.text.removeprefix("\ufeff").rstrip().split("\n")
 
-    def rows() -> Iterator[tuple[str, str]]:
-        for number, line in enumerate(lines, 1):
-            if not line.strip():
-                continue
-            is_unfinished = _check_depth(line)
-            try:
-                value = json.loads(line)
-            except ValueError:
-                if is_unfinished and number == len(lines):
-                    raise truncated() from None
-                raise InputError("json.line", number=number, code="input-damaged") from None
-            yield from _find(value, options.field, f"row {number}")
-
-    return _extracts(rows(), decoded, options)
-
-
-def _extracts(
-    found: Iterator[tuple[str, str]], decoded: DecodedText, options: ReadOptions
-) -> list[Extract]:
+    rows: list[tuple[int, Any]] = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        is_unfinished = _check_depth(line)
+        try:
+            rows.append((number, json.loads(line)))
+        except ValueError:
+            if is_unfinished and number == len(lines):
+                raise truncated() from None
+            raise InputError("json.line", number=number, code="input-damaged") from None
+    if options.field is None:
+        stream = stream_extracts([value for _, value in rows], decoded)
+        if stream is not None and is_joined(stream):
+            return stream
     extracts: list[Extract] = []
-    for part, text in found:
+    for number, value in rows:
+        chat = chat_extracts(value, decoded, f"row {number}") if options.field is None else None
+        extracts += chat or _record_extracts(value, decoded, options, f"row {number}")
+        if len(extracts) > MAX_PARTS:
+            raise over("limit.texts", most=MAX_PARTS)
+    return _found(extracts, decoded, options)
+
+
+def _record_extracts(
+    value: Any, decoded: DecodedText, options: ReadOptions, row: str
+) -> list[Extract]:
+    """Return the texts of a record; the words of its other fields are listed with the first."""
+    extracts: list[Extract] = []
+    for part, text in _find(value, options.field, row):
         if len(extracts) >= MAX_PARTS:
             raise over("limit.texts", most=MAX_PARTS)
-        extracts.append(Extract.of(decoded, text, part))
+        extracts.append(Extract.of(decoded, text, part, group=row))
+    if extracts:
+        others = " ".join(_other_strings(value, [extract.text for extract in extracts]))
+        beside = LeftOut.of_text(LeftOutKind.FIELD, others)
+        if beside.matters:
+            extracts[0] = replace(extracts[0], left_out=(beside,))
+    return extracts
+
+
+def _other_strings(value: Any, texts: list[str]) -> Iterator[str]:
+    """Yield the strings in a record that are none of its texts."""
+    remaining = Counter(texts)
+    stack = [value]
+    while stack:
+        inner = stack.pop()
+        if isinstance(inner, dict):
+            stack += inner.values()
+        elif isinstance(inner, list):
+            stack += inner
+        elif isinstance(inner, str):
+            if remaining[inner]:
+                remaining[inner] -= 1
+            else:
+                yield inner
+
+
+def _found(extracts: list[Extract], decoded: DecodedText, options: ReadOptions) -> list[Extract]:
+    """Return the texts of records.
+
+    Raises:
+        InputError: There are none.
+    """
     if not extracts and decoded.text.strip():
         looked = quoted([options.field]) if options.field else ", ".join(FIELDS)
         raise InputError("json.no-field", looked=looked, code="input-field")

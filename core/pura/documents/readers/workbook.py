@@ -8,10 +8,9 @@ from typing import Any, Final
 
 from pura.documents.extraction import ALTERNATIVE, MAIN, Extract
 from pura.documents.formats import MAX_PARTS, MAX_TOTAL_CHARACTERS, ReadOptions, over
-from pura.documents.readers.blocks import TextBlock, extract_apart
+from pura.documents.readers.blocks import MIN_WORDS, TextBlock, extract_apart
 from pura.documents.readers.drawings import drawing_texts, embedded_documents, texts_of_drawings
 from pura.documents.readers.packages import Package, attribute, local_name, named, open_package
-from pura.documents.readers.rows import MIN_WORDS
 from pura.record.left_out import LeftOutKind
 from pura.words.sentences import sentence
 

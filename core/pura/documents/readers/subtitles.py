@@ -1,0 +1,78 @@
+"""Subtitles: SubRip and WebVTT, as one text without numbers, times and line ends."""
+
+from __future__ import annotations
+
+import html
+import re
+from dataclasses import dataclass, field
+from typing import Final
+
+from pura.documents.encodings import decode
+from pura.documents.extraction import Extract
+from pura.documents.formats import FORMATS, ReadOptions, damaged
+from pura.record.left_out import LeftOut, LeftOutKind
+from pura.record.transforms import Transform
+
+_TIME: Final = r"(?:\d{1,4}:)?\d{1,2}:\d{1,2}[.,]\d{1,3}"
+_TIMING: Final = re.compile(rf"[ \t]*{_TIME}[ \t]*-->[ \t]*{_TIME}")
+_TAG: Final = re.compile(r"</?(?:[bius]|c|v|font|ruby|rt|lang)(?:[ .][^<>]*)?>|<\d\d:[\d:.]+>")
+_PLACEMENT: Final = re.compile(r"\{\\[^{}]*\}")
+_ASIDE: Final = re.compile(r"NOTE(?=\s|$)|STYLE\s*$|REGION\s*$|WEBVTT(?=\s|$)")
+"""What begins a block of WebVTT that is no cue."""
+
+
+@dataclass
+class _Cues:
+    """What is collected block by block.
+
+    Attributes:
+        lines: Lines that are shown.
+        count: How many cues they stand in.
+        notes: Lines of comments, which no viewer sees.
+    """
+
+    lines: list[str] = field(default_factory=list)
+    count: int = 0
+    notes: list[str] = field(default_factory=list)
+
+    def add(self, block: list[str]) -> None:
+        """Take a block of lines between blank ones."""
+        timing = next((n for n, line in enumerate(block[:2]) if _TIMING.match(line)), None)
+        if timing is not None:
+            self.count += 1
+            self.lines += block[timing + 1 :]
+        elif aside := _ASIDE.match(block[0]):
+            if aside[0].startswith("NOTE"):
+                self.notes += [block[0][len("NOTE") :], *block[1:]]
+        elif not (len(block) == 1 and block[0].strip().isdigit()):
+            # A blank line inside a cue: what stands behind it is still shown by most players.
+            self.lines += block
+
+
+def read_subtitles(data: bytes, options: ReadOptions) -> list[Extract]:
+    """Return what is shown as one text; lines are joined by blanks."""
+    decoded = decode(data, chosen=options.encoding)
+    cues = _Cues()
+    block: list[str] = []
+    for line in [*decoded.text.removeprefix("\ufeff").splitlines(), ""]:
+        if line.strip():
+            block.append(line)
+        elif block:
+            cues.add(block)
+            block = []
+    if not cues.count:
+        raise damaged(FORMATS["subtitles"].label)
+    shown = [_shown(line) for line in cues.lines]
+    shown = [line for line in shown if line]
+    text = " ".join(shown)
+    transforms = [Transform(name="cue-times-removed", count=cues.count)]
+    if len(shown) > 1:
+        transforms.append(Transform(name="line-ends-joined", count=len(shown) - 1))
+    notes = "\n".join(cues.notes).strip()
+    left_out = (LeftOut.of_text(LeftOutKind.COMMENT, notes),) if notes else ()
+    return [Extract.of(decoded, text, transforms=tuple(transforms), left_out=left_out)]
+
+
+def _shown(line: str) -> str:
+    """Return a line as players show it: without tags, and with signs instead of references."""
+    return html.unescape(_PLACEMENT.sub("", _TAG.sub("", line))).strip()

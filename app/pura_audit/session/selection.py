@@ -146,7 +146,7 @@ class Selection(QObject):
 
     def select_bit(self, position: int | None) -> None:
         """Select a position of the codeword; the tokens that read it light up."""
-        if self.audit is None:
+        if self.audit is None or not self.audit.bits:
             return
         if position is not None:
             position = max(0, min(position, len(self.audit.bits) - 1))
@@ -254,11 +254,12 @@ def token_text(audit: Audit, index: int) -> str:
 
 def _read(audit: Audit, token: int) -> tuple[int, ...]:
     """Return the codeword positions that a token read; none where it carries nothing."""
-    steps, length = audit.steps, len(audit.bits)
+    steps = audit.steps
     place = int(np.searchsorted(steps.token, token))
     if place >= steps.token.size or steps.token[place] != token:
         return ()
-    first = int(steps.index[place])
+    # Not the record's bits, which it does not hold where a payload is withheld.
+    first, length = int(steps.index[place]), audit.profile.codeword_length
     return tuple((first + j) % length for j in range(int(steps.arity[place])))
 
 
@@ -281,7 +282,7 @@ def token_facts(audit: Audit, index: int) -> TokenFacts:
         total = float(weights.sum())
         posterior = weights / total if total > 0 else np.zeros_like(weights)
         bits = bits_of(audit, mark_at(audit, index))
-        expected = sector_of([bits[p].bit for p in positions])
+        expected = sector_of([bits[p].bit for p in positions]) if bits else None
     return TokenFacts(
         index=index,
         text=token_text(audit, index),

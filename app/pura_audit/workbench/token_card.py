@@ -118,17 +118,18 @@ class Ring(QWidget):
         start = float(facts.anchors[sector]) - 0.5 / count
         share = float(facts.posterior[sector])
         asked = sector == facts.expected
+        known = facts.expected is not None  # not so where the payload is withheld
         painter.setPen(QPen(self._theme.colour("line"), 1))
         painter.setBrush(self._theme.colour("background"))
         painter.drawPath(_wedge(centre, inner, outer, start, 1 / count))
         if share > 0.005:
-            tone = self._theme.colour("support" if asked else "against")
+            tone = self._theme.colour(("support" if asked else "against") if known else "muted")
             tone.setAlphaF(0.45)
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(tone)
             reach = math.sqrt(inner**2 + share * (outer**2 - inner**2))  # area tells the share
             painter.drawPath(_wedge(centre, inner, reach, start, 1 / count))
-            if not asked:
+            if known and not asked:
                 painter.setBrush(Qt.BrushStyle.BDiagPattern)
                 painter.setBrush(_hatch(self._theme))
                 painter.drawPath(_wedge(centre, inner, reach, start, 1 / count))

@@ -350,7 +350,9 @@ def _marks(marks: Sequence[MarkFacts], *, more: bool) -> list[Sentence]:
 
 
 def _withheld(marks: Sequence[MarkFacts]) -> list[Sentence]:
-    """Say why nobody is named, where payloads are withheld."""
+    """Say of several marks why they name nobody; of a single one its payload's line says it."""
+    if len(marks) < 2:
+        return []
     out = []
     for why in WITHHELD:
         count = sum(mark.withheld == why for mark in marks)

@@ -26,7 +26,7 @@ from pura.report.build import content_of
 from pura.report.request import ReportRequest
 from pura.scheme import Payload, PayloadSeries, Profile, SecretKey
 from pura.verdict.agreement import disagreements
-from pura.words.sentences import fill, forbidden
+from pura.words.sentences import forbidden
 
 TEXTS = json.loads(
     (Path(__file__).resolve().parents[2] / "data" / "forged" / "texts.json").read_text("utf-8")
@@ -91,7 +91,7 @@ def test_a_forged_text_names_nobody_in_any_output(audit, name):
 @pytest.mark.model
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_instead_of_the_name_stands_why(audit, name, language):
-    said = "\n".join(fill(one, language) for one in audit.sentences)
+    said = audit.finding.to_html(language)
     reasons = {
         "unfit": {"en": "put together from pieces of several texts", "de": "schlechter"},
         "pieces": {"en": "from pieces of several marked texts", "de": "aus Stücken mehrerer"},

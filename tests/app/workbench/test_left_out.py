@@ -42,7 +42,10 @@ def audited(window: Any, qtbot: Any, reply: Path) -> Any:
 def test_the_line_says_what_was_left_out(audited: Any) -> None:
     answer = audited.work.answer
     source = audited.session.texts.current.audit.input
-    assert [one.kind for one in source.left_out] == [LeftOutKind.QUOTED_ORIGINAL]
+    assert [one.kind for one in source.left_out] == [
+        LeftOutKind.HEADER,  # the line that announces the original
+        LeftOutKind.QUOTED_ORIGINAL,
+    ]
     assert answer.left_out.isVisible()
     said = summary_line(source.left_out, source.examined_words, language())
     assert answer.left_out.text() == said
@@ -57,9 +60,9 @@ def test_the_button_examines_the_parts(audited: Any, qtbot: Any, engine: Any) ->
     assert texts.current is second
     assert second.part == "quoted 1"
     qtbot.waitUntil(lambda: second.state is ItemState.DONE and second.audit is not None)
-    # The body was examined before: nothing of the mail is left out any more.
-    assert second.audit.input.left_out == ()
-    assert not audited.work.answer.left_out.isVisible()
+    # The body was examined before: only the line that announces the original is left out.
+    assert [one.kind for one in second.audit.input.left_out] == [LeftOutKind.HEADER]
+    assert not audited.work.answer.examine_parts.isVisible()
 
 
 def test_a_row_that_is_one_part_is_read_again_as_that_part(
@@ -71,7 +74,7 @@ def test_a_row_that_is_one_part_is_read_again_as_that_part(
     texts.load(row)
     qtbot.waitUntil(lambda: row.document is not None)
     assert row.document.part == "quoted 1"
-    assert row.document.left_out == ()
+    assert [one.kind for one in row.document.left_out] == [LeftOutKind.HEADER]
 
 
 def test_a_record_alone_has_no_button(window: Any, audit: Any) -> None:

@@ -18,6 +18,7 @@ from pura.base.progress import Checkpoint, Progress, counted, never_cancelled, n
 from pura.keys import KeyRef
 from pura.keys.epochs import AS_GIVEN, epoch_of, first_day, kind_of, today
 from pura.register.issue_log import import_log, is_log
+from pura.register.outcomes import note_outcomes
 from pura.register.rows import Drawn, Issue, Problems, Recipient, RegisterEntry
 from pura.register.store import Register
 from pura.register.table import export_csv, import_csv
@@ -279,6 +280,8 @@ def import_register(
 ) -> tuple[int, int, str]:
     """Add every row of a table or of logs, or none: bad rows are named.
 
+    Entries whose answers did not leave whole get a remark, where the logs' gateway noted it.
+
     Args:
         environment: Whose.
         path: CSV: payload or fields, who, when, model; or a log, or a folder of logs.
@@ -309,6 +312,7 @@ def import_register(
                     checkpoint=checkpoint,
                     progress=told,
                 )
+                note_outcomes(register, path if path.is_dir() else path.parent)
             else:
                 added = import_csv(
                     register,

@@ -23,6 +23,7 @@ from pura.embed.serving.requests import RequestRefusedError
 from pura.embed.serving.tickets import AssignedMark
 from pura.register.drawing import draw_number
 from pura.register.issue_log import SUFFIX, IssueLog
+from pura.register.outcomes import OUTCOMES
 from pura.register.rows import Drawn, Issue
 from pura.scheme import Payload, PayloadSeries, pack
 
@@ -121,7 +122,7 @@ class Ledger:
             "outcome": outcome.value,
             "tokens": left,
         }
-        with self._lock, (self._policy.log / "outcomes.jsonl").open("a") as file:
+        with self._lock, (self._policy.log / OUTCOMES).open("a") as file:
             file.write(json.dumps(row) + "\n")
 
     def close(self) -> None:

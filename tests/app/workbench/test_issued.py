@@ -289,7 +289,9 @@ def marking(
 def test_a_text_is_marked_copied_noted_and_read_again(
     window, view, qtbot, paths, marking, small_samples, tmp_path
 ):
-    profile = Profile.from_dict(small_samples["marked-tbcc"]["profile"]).with_(fields=LAYOUT)
+    profile = Profile.from_dict(small_samples["marked-tbcc"]["profile"]).with_(
+        fields=LAYOUT, payload_use="recipient"
+    )
     dialog, setup = marking(profile)
     assert not dialog.write.isEnabled()
     dialog.prompt.setPlainText("The council met on Tuesday and")

@@ -63,15 +63,28 @@ def test_a_publisher_is_granted_values_when_its_token_is_made_and_later(tmp_path
     profile = tmp_path / "house.json"
     profile.write_text(json.dumps(PROFILE))
     new = ("serve", "token", "new", "press", "--role", "publisher", "--profile", str(profile))
-    pura(*new, "--range", "customer=400..499", "--range", "0x0..0x3f", "--key", KEY)
+    pura(
+        *new,
+        "--range",
+        "customer=400..499",
+        "--range",
+        "0x0..0x3f",
+        "--key",
+        KEY,
+        "--epoch",
+        "2026-11",
+    )
     [row] = rows(pura("serve", "token", "list", "--json"))
     grants = [(one["key"], one["bits"], one["first"], one["last"]) for one in row["grants"]]
     assert grants == [(KEY, 16, 400 << 6, (500 << 6) - 1), (KEY, 16, 0, 63)]
+    assert [one["epoch"] for one in row["grants"]] == ["2026-11"] * 2
     assert "0x6400..0x7cff" in pura("serve", "token", "list")
     pura("serve", "token", "grant", "press", "--profile", str(profile))
     [row] = rows(pura("serve", "token", "list", "--json"))
     [grant] = row["grants"]
-    assert (grant["key"], grant["first"], grant["last"]) == ("", 0, 0xFFFF)
+    assert (grant["key"], grant["epoch"], grant["first"], grant["last"]) == ("", "", 0, 0xFFFF)
+    publish = ("serve", "token", "grant", "press", "--profile", str(profile))
+    pura(*publish, "--epoch", "2026-11", code=2)  # of which key?
     pura("serve", "token", "grant", row["id"])
     [row] = rows(pura("serve", "token", "list", "--json"))
     assert row["grants"] == []

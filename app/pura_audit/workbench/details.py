@@ -381,7 +381,7 @@ def candidate_table(
         number: Of which mark, in the order of the text.
     """
     names = [field.name for field in audit.profile.fields]
-    match = audit.finding.register_match
+    mark = audit.finding.marks[number]
     headers = (
         translate("Dialog", "Rank"),
         translate("Dialog", "Share"),
@@ -390,14 +390,12 @@ def candidate_table(
         *((translate("Dialog", "Register"),) if audit.register else ()),
     )
     rows = []
-    mark = audit.finding.marks[number]
     for rank, found in enumerate(mark.candidates, start=1):
         # A payload in question is nobody's, so no entry stands beside it; nor does one beside
         # the same payload under another key, which is another mark.
         other = audit.other_key_title(found)
-        entry = match if match is not None and match.payload == found.bits else None
-        if other:
-            entry = None
+        own = not other and found.bits == mark.payload.best
+        entry = mark.entry if own else None
         rows.append(
             (
                 str(rank),

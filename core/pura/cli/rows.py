@@ -266,8 +266,8 @@ ROWS: Final[dict[str, tuple[str, Fields]]] = {
             "per_day": int,
             **_texts("made expires revoked"),
             "grants": (
-                [{"profile": str, "bits": int, "first": int, "last": int, "key": str}],
-                "Of a publisher: which payloads of which profiles it may bind, under which key.",
+                [{"profile": str, "bits": int, "first": int, "last": int, **_texts("key epoch")}],
+                "Of a publisher: payloads of profiles that it may bind, with their key and epoch.",
             ),
         },
     ),

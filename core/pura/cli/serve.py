@@ -133,6 +133,14 @@ GrantedKey = Annotated[
         autocompletion=stored_keys,
     ),
 ]
+GrantedEpoch = Annotated[
+    str,
+    typer.Option(
+        "--epoch",
+        metavar="DAY|WEEK|MONTH",
+        help="Publisher: epoch that its key is derived for. [default: any]",
+    ),
+]
 _NEEDED: Final = ("fastapi", "uvicorn", "prometheus_client", "python_multipart", "jinja2")
 
 app = App()
@@ -309,6 +317,7 @@ def new(
     profile: GrantedProfiles = None,
     span: GrantedRanges = None,
     key: GrantedKey = None,
+    epoch: GrantedEpoch = "",
 ) -> None:
     """Make a token and print it; it cannot be shown again.
 
@@ -326,7 +335,7 @@ def new(
         except ValueError:
             raise typer.BadParameter(say("serve.date"), param_hint="--expires") from None
     as_role = Role(role)
-    grants = _grants(profile, span, key)
+    grants = _grants(profile, span, key, epoch)
     if as_role is Role.PUBLISHER and not grants:
         raise typer.BadParameter(say("serve.publisher"), param_hint="--profile")
     limit = PER_DAY[as_role] if per_day is None else per_day
@@ -341,12 +350,13 @@ def grant(
     profile: GrantedProfiles = None,
     span: GrantedRanges = None,
     key: GrantedKey = None,
+    epoch: GrantedEpoch = "",
 ) -> None:
     """Set which values a publisher may bind, in the place of what was set before.
 
     Without a profile it binds nothing, and what it bound is not found.
     """
-    granted = _tokens().grant(name, _grants(profile, span, key))
+    granted = _tokens().grant(name, _grants(profile, span, key, epoch))
     out.print(_granted_words(granted))
 
 
@@ -379,18 +389,26 @@ def revoke(name: Annotated[str, typer.Argument(help="Its name or identifier.")])
 
 
 def _grants(
-    profiles: list[str] | None, spans: list[str] | None, key: str | None
+    profiles: list[str] | None, spans: list[str] | None, key: str | None, epoch: str
 ) -> tuple[Grant, ...]:
     """Return the values that the options name: all payloads of profiles, or ranges of one."""
     from pura.serve.grants import Grant
+    from pura.usecases.registers import series_of
 
     at, names, ranges = environment(), profiles or [], spans or []
     if ranges and len(names) != 1:
         raise typer.BadParameter(say("serve.range-profile"), param_hint="--range")
     grants = []
     for profile in [load_profile(at, name) for name in names]:
-        of_key = key_of_mark(at, key, None, profile).fingerprint if key or profile.key else ""
-        grants += [Grant.of_profile(profile, span, key=of_key) for span in ranges or [""]]
+        of_key, of_epoch = "", ""
+        if key or profile.key:
+            series = series_of(at, key_of_mark(at, key, None, profile), profile, epoch)
+            of_key, of_epoch = series.key, series.epoch
+        elif epoch:
+            raise typer.BadParameter(say("choose.idle", needed="--key"), param_hint="--epoch")
+        grants += [
+            Grant.of_profile(profile, span, key=of_key, epoch=of_epoch) for span in ranges or [""]
+        ]
     return tuple(grants)
 
 
@@ -401,7 +419,7 @@ def _granted_words(granted: Token) -> str:
     ranges = []
     for grant in granted.grants:
         digits = -(-grant.bits // 4)
-        key = f"{grant.key}/" if grant.key else ""
+        key = "".join(f"{part}/" for part in (grant.key, grant.epoch) if part)
         ranges.append(f"{key}{grant.profile} 0x{grant.first:0{digits}x}..0x{grant.last:0{digits}x}")
     return say("serve.grants", name=granted.name, ranges=", ".join(ranges))
 

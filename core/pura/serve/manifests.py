@@ -314,12 +314,13 @@ class Repository(Handle):
             most: So many at most.
             asker: The publisher that asks; None for anybody else.
         """
-        return self._matches(((value, "") for value in values), most, asker)
+        return self._matches(((value, None) for value in values), most, asker)
 
     def bound_to_marks(self, marks: Iterable[MarkIdentity], most: int) -> list[Match]:
         """Return manifests to which marks of a text lead, each once, in turns of their publishers.
 
-        A publisher that was granted values of one key has none for a mark of another.
+        A publisher that was granted values of one key, or of one epoch of it, has none for a mark
+        of another.
 
         Args:
             marks: What was read in the text.
@@ -328,16 +329,19 @@ class Repository(Handle):
         sought = [
             (
                 BindingValue(profile=mark.profile[:_PROFILE_DIGITS], payload=mark.payload.text),
-                mark.key,
+                mark,
             )
             for mark in marks
         ]
         return self._matches(sought, most, None)
 
     def _matches(
-        self, sought: Iterable[tuple[BindingValue, str]], most: int, asker: str | None
+        self,
+        sought: Iterable[tuple[BindingValue, MarkIdentity | None]],
+        most: int,
+        asker: str | None,
     ) -> list[Match]:
-        """Return what values lead to, each with the key that its mark was read with.
+        """Return what values lead to, each with the mark that it was read from, if it was.
 
         Those of the publisher that asks come first. Then each publisher has its first one, the
         operator's index before the others, then each its second one, and so on: however much one
@@ -346,12 +350,12 @@ class Repository(Handle):
         by_publisher: dict[str, list[Match]] = {}
         grants: dict[str, tuple[Grant, ...]] = {}
         with _KIND.guard():
-            for value, key in sought:
+            for value, mark in sought:
                 for match, binding in self._led_to(value, most):
                     publisher = match.publisher
                     if publisher not in grants:
                         grants[publisher] = self._grants(publisher) if publisher else ()
-                    granted = publisher == _INDEX or admitted(grants[publisher], binding, key=key)
+                    granted = publisher == _INDEX or admitted(grants[publisher], binding, mark)
                     if granted and value.names(binding.payload, binding.profile):
                         by_publisher.setdefault(publisher, []).append(match)
         own = [] if asker is None else by_publisher.pop(asker, [])

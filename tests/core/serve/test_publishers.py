@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -429,6 +429,14 @@ def test_a_range_of_a_field_admits_its_customers_only() -> None:
         if grant.admits(BindingValue(profile=profile, payload=f"{customer:010b}{day:06b}"))
     }
     assert admitted == set(range(400, 500))
+
+
+def test_the_epoch_of_a_grant_is_one_of_its_key() -> None:
+    granted = Grant.of_profile(LAYERED, key=OTHERS_KEY, epoch="2026-11")
+    assert Grant.from_json(asdict(granted)) == granted
+    for key, epoch in (("", "2026-11"), (OTHERS_KEY, "November")):
+        with pytest.raises(ValueError, match="epoch"):
+            Grant.of_profile(LAYERED, key=key, epoch=epoch)
 
 
 @pytest.mark.parametrize("role", [role for role in Role if role is not Role.PUBLISHER])

@@ -82,6 +82,35 @@ def epoch_names() -> dict[str | None, str]:
     }
 
 
+def use_names() -> dict[str | None, str]:
+    """Return what people call the uses of payloads."""
+    return {
+        None: translate("ProfileEditor", "not stated"),
+        "answer": translate("ProfileEditor", "one number for each answer"),
+        "recipient": translate("ProfileEditor", "the recipient, in the payload"),
+    }
+
+
+def use_words(profile: Profile) -> str:
+    """Return what a profile's payloads stand for, and what that costs."""
+    if profile.payload_use == "answer":
+        return translate(
+            "ProfileEditor",
+            "Each answer carries a number of its own, drawn at random; the register names the "
+            "recipient.",
+        )
+    if profile.recipient_in_payload:
+        return translate(
+            "ProfileEditor",
+            "The payload names the recipient: texts in that name can be forged from collected "
+            "answers, and the text carries personal data.",
+        )
+    return translate(
+        "ProfileEditor",
+        "The profile does not state how payloads are used, so they count as used more than once.",
+    )
+
+
 def explain(setting: str) -> str:
     """Return what a setting does."""
     words = {
@@ -91,6 +120,13 @@ def explain(setting: str) -> str:
             "ProfileEditor",
             "How much a mark tells: each bit doubles the number of recipients that can be told "
             "apart, and takes a little more text.",
+        ),
+        "payload_use": translate(
+            "ProfileEditor",
+            "What a payload stands for. A number that is drawn for each answer and used once means "
+            "nothing by itself: the register names the recipient. A recipient in the payload needs "
+            "no register, but texts in that name can be forged from collected answers, and the "
+            "text carries personal data.",
         ),
         "code": translate(
             "ProfileEditor",
@@ -374,13 +410,17 @@ class ProfileEditor(PlainDialog):
         self.check()
 
     def _make_inputs(self) -> dict[str, QWidget]:
-        p = self._start or Profile(payload_bits=36, code="tbcc", vocab_size=2)
+        p = self._start or Profile.new(vocab_size=2)
+        uses = use_names()
+        if p.payload_use is not None:
+            del uses[None]  # a statement is not taken back
         name = (self._choice.title if self._choice else "") or ""
         thresholds = "  ".join(short(x) for x in p.entropy_thresholds_bits)
         return {
             "name": QLineEdit(name),
             "note": QLineEdit(p.note or ""),
             "payload_bits": spin_box(1, 4096, p.payload_bits),
+            "payload_use": combo(uses.items(), p.payload_use),
             "code": combo(code_names().items(), p.code),
             "blocks": spin_box(1, 4096, p.blocks or default_blocks(p.payload_bits)),
             "temperature": QLineEdit(short(p.temperature)),
@@ -468,7 +508,7 @@ class ProfileEditor(PlainDialog):
         self.fault.setText("")
         self.fault.hide()
         self.length.setText(length(profile))
-        self.odd.setText(odd(profile))
+        self.odd.setText("\n".join(filter(None, (use_words(profile), odd(profile)))))
         words = filled(
             translate("ProfileEditor", "Fingerprint {profile:text}"), profile=profile.fingerprint
         )
@@ -525,6 +565,7 @@ def _titles() -> dict[str, str]:
         "name": translate("ProfileEditor", "Name"),
         "note": translate("ProfileEditor", "Note"),
         "payload_bits": translate("ProfileEditor", "Payload bits"),
+        "payload_use": translate("ProfileEditor", "Payload stands for"),
         "code": translate("ProfileEditor", "Code"),
         "blocks": translate("ProfileEditor", "Parity blocks"),
         "temperature": translate("ProfileEditor", "Temperature"),

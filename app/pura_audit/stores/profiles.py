@@ -37,7 +37,7 @@ from pura_audit.jobs.queue import Done, Failure, Outcome
 from pura_audit.platform.i18n import decimal, error_words, filled, short, translate
 from pura_audit.session.choices import ProfileChoice
 from pura_audit.session.session import Session
-from pura_audit.stores.profile_editor import ProfileEditor, code_names
+from pura_audit.stores.profile_editor import ProfileEditor, code_names, use_words
 from pura_audit.theme.theme import GAP
 from pura_audit.widgets.card import add_parts
 from pura_audit.widgets.form_dialog import (
@@ -122,7 +122,11 @@ class ProfilesDialog(StoreDialog[ProfileChoice]):
     def refresh_buttons(self) -> None:
         """Enable what can be done now, and say whether the chosen profile fits what is in use."""
         one = self.selected
-        lines = [self._fitness(one.profile), *note_words(one.notes)] if one is not None else []
+        lines: list[str] = []
+        if one is not None:
+            lines = [self._fitness(one.profile), *note_words(one.notes)]
+            if one.profile.foreign is None:
+                lines.append(use_words(one.profile))
         self.detail.setText("\n".join(line for line in lines if line))
         foreign = one is not None and one.profile.foreign is not None
         for kind, button in self.buttons.items():

@@ -109,7 +109,7 @@ class SetupView(QFrame):
                 (self.sample, filled(fetched, size=size(builtin_model().download_bytes))),
                 (
                     self.own,
-                    translate("Setup", "Your own key, and what your marks say: for whom, when."),
+                    translate("Setup", "Your own key, and a register of who got which answer."),
                 ),
             )
         ):
@@ -299,12 +299,12 @@ class SetupDialog(KeyKeepingDialog):
         self.templates = {
             name: QRadioButton(words)
             for name, words in (
-                ("customer-date", translate("Setup", "Customer and date")),
-                ("customer", translate("Setup", "Customer only")),
-                ("number", translate("Setup", "A number")),
+                ("answer", translate("Setup", "One number for each answer")),
+                ("customer-date", translate("Setup", "The recipient: customer and date")),
+                ("customer", translate("Setup", "The recipient: customer only")),
             )
         }
-        self.templates["customer-date"].setChecked(True)
+        self.templates["answer"].setChecked(True)
         self.about = label("", "muted", wrap=True)
         says = column_of(*self.templates.values(), self.about)
         builtin = filled(
@@ -360,19 +360,29 @@ class SetupDialog(KeyKeepingDialog):
         here = self.key.currentData() != _FILE or self._file is not None
         name = {self.name.accessibleName(): self.name.text().strip()}
         self.go.require(name, free=here and not self.busy)
-        self.bits.setEnabled(self.template == "number")
+        self.bits.setEnabled(self.template == "answer")
         about = {
+            "answer": translate(
+                "Setup",
+                "A number that is drawn at random and used once: 36 bits unless you say otherwise. "
+                "Your register names the recipient.",
+            ),
             "customer-date": translate(
                 "Setup", "The number of a customer, up to 1,048,575, and the day: 36 bits."
             ),
             "customer": translate(
                 "Setup", "The number of a customer, up to 16,777,215: 24 bits, for shorter texts."
             ),
-            "number": translate(
-                "Setup", "A number that your register resolves: 36 bits unless you say otherwise."
-            ),
         }
-        self.about.setText(about[self.template])
+        words = about[self.template]
+        if TEMPLATES[self.template]:
+            cost = translate(
+                "Setup",
+                "With the recipient in the payload, texts in that name can be forged from "
+                "collected answers, and the text carries personal data.",
+            )
+            words = f"{words} {cost}"
+        self.about.setText(words)
 
     def _key_chosen(self) -> None:
         if self.key.currentData() == _FILE:

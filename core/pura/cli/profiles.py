@@ -69,11 +69,20 @@ def new(
         Path | None, typer.Option(help="JSON file with the payload's fields.")
     ] = None,
     limit: Limits = None,
+    payload_use: Annotated[
+        str | None,
+        typer.Option(
+            help="answer: a number for each answer, drawn at random, whose recipient the register"
+            " names. recipient: the payload names the recipient, which can be forged from collected"
+            " answers and puts personal data into the text. [default: recipient with --fields,"
+            " otherwise answer]"
+        ),
+    ] = None,
     name: StoreName = None,
     output: InsteadOfStdout = None,
 ) -> None:
     """Make a profile; printed as JSON unless it is written to a file."""
-    from pura.scheme.profile import KEY_EPOCHS, MAX_PAYLOAD_BITS
+    from pura.scheme.profile import KEY_EPOCHS, MAX_PAYLOAD_BITS, PAYLOAD_USES
     from pura.usecases.profiles import create_profile
     from pura.verdict.expect import advise
 
@@ -84,6 +93,9 @@ def new(
     refuse_unknown("--history", history, ("used", "all"))
     refuse_unknown("--prefix", prefix, ("none", "bos"))
     refuse_unknown("--key-epochs", key_epochs, KEY_EPOCHS)
+    refuse_unknown("--payload-use", payload_use, PAYLOAD_USES)
+    # Without the option the profile chooses by its fields.
+    use = {} if payload_use is None else {"payload_use": payload_use}
     profile = create_profile(
         environment(),
         name=name,
@@ -103,12 +115,20 @@ def new(
         key_epochs=key_epochs,
         layout=fields or (),
         limits=_limits(limit or ()),
+        **use,
     ).profile
     _show_made(profile, printed=name is None and output is None)
+    if profile.recipient_in_payload:
+        err.print(_payload_use(profile))
     for code, setting in advise(profile).items():
         if setting == "payload_bits":
             words = say(f"advice.{code}")
             err.print(say("profile.advice", setting="--bits", words=words))
+
+
+def _payload_use(profile: Profile) -> str:
+    """Return the sentence on what payloads of a profile stand for, and what that costs."""
+    return say(f"profile.use.{profile.payload_use or 'unstated'}")
 
 
 def _show_made(profile: Profile, *, printed: bool) -> None:
@@ -186,6 +206,7 @@ def show(profile: Annotated[str, typer.Argument(help="A file or a stored name.")
             positions=checked.codeword_length,
         ),
     )
+    err.print(_payload_use(checked))
     needed = length_needed(checked)
     if needed is None:
         words = say("profile.unmeasured")

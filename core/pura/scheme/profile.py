@@ -299,6 +299,15 @@ class Profile:
         return self.code if self.foreign is None else self.scheme
 
     @property
+    def recipient_in_payload(self) -> bool:
+        """Whether payloads themselves name recipients, as stated or as the fields suggest.
+
+        Answers for one recipient then share a payload, so that texts can be forged from a
+        collection of them. A mark by others has no payload.
+        """
+        return self.payload_use == RECIPIENT or (self.payload_use is None and bool(self.fields))
+
+    @property
     def codeword_length(self) -> int:
         """``n``, the number of coded positions."""
         if self.code == "tbcc":

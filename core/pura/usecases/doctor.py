@@ -525,11 +525,13 @@ def _profiles(environment: Environment) -> Iterator[CheckResult]:
     sound = 0
     for name in names:
         try:
-            environment.profiles.get(name)
+            profile = environment.profiles.get(name)
         except PuraError as error:
             yield _fault("profile", error)
-        else:
-            sound += 1
+            continue
+        sound += 1
+        if profile.recipient_in_payload:
+            yield _seen("profile", "profile.recipient", "warning", name=name)
     yield _seen("profile", "profiles", count=sound)
 
 

@@ -19,11 +19,15 @@ from pura.usecases.profiles import ProfileDone, create_profile
 from pura.usecases.setups import save_setup, setup_folder
 
 TEMPLATES: Final[Mapping[str, tuple[tuple[str, int, str], ...]]] = {
+    "answer": (),
     "customer-date": (("customer", 20, "integer"), ("date", 16, "date")),
     "customer": (("customer", 24, "integer"),),
-    "number": (),
 }
-"""What a payload says in the usual cases: name, width in bits and kind of each field."""
+"""Layouts of the usual payloads, the default first: name, width in bits and kind of each field.
+
+``answer`` has no fields: its payload is a random number, used once, and the register names the
+recipient. The others name the recipient in the payload itself.
+"""
 
 
 def set_up(

@@ -3743,6 +3743,10 @@
         <translation>Felder der Nutzlast</translation>
     </message>
     <message>
+        <source>What a payload stands for. A number that is drawn for each answer and used once means nothing by itself: the register names the recipient. A recipient in the payload needs no register, but texts in that name can be forged from collected answers, and the text carries personal data.</source>
+        <translation>Wofür eine Nutzlast steht. Eine Nummer, die für jede Antwort gezogen und einmal verwendet wird, bedeutet für sich nichts: Das Register nennt den Empfänger. Ein Empfänger in der Nutzlast braucht kein Register, doch aus gesammelten Antworten lassen sich Texte auf seinen Namen fälschen, und der Text enthält personenbezogene Daten.</translation>
+    </message>
+    <message>
         <source>Fingerprint {profile:text}</source>
         <translation>Fingerabdruck {profile:text}</translation>
     </message>
@@ -3761,6 +3765,10 @@
     <message>
         <source>Payload bits</source>
         <translation>Bits der Nutzlast</translation>
+    </message>
+    <message>
+        <source>Payload stands for</source>
+        <translation>Die Nutzlast steht für</translation>
     </message>
     <message>
         <source>Code</source>
@@ -3893,6 +3901,30 @@
     <message>
         <source>the start token of the tokenizer</source>
         <translation>das Starttoken des Tokenizers</translation>
+    </message>
+    <message>
+        <source>not stated</source>
+        <translation>nicht festgelegt</translation>
+    </message>
+    <message>
+        <source>one number for each answer</source>
+        <translation>eine Nummer je Antwort</translation>
+    </message>
+    <message>
+        <source>the recipient, in the payload</source>
+        <translation>den Empfänger, in der Nutzlast</translation>
+    </message>
+    <message>
+        <source>Each answer carries a number of its own, drawn at random; the register names the recipient.</source>
+        <translation>Jede Antwort trägt eine eigene, zufällig gezogene Nummer; das Register nennt den Empfänger.</translation>
+    </message>
+    <message>
+        <source>The payload names the recipient: texts in that name can be forged from collected answers, and the text carries personal data.</source>
+        <translation>Die Nutzlast nennt den Empfänger: Aus gesammelten Antworten lassen sich Texte auf diesen Namen fälschen, und der Text enthält personenbezogene Daten.</translation>
+    </message>
+    <message>
+        <source>The profile does not state how payloads are used, so they count as used more than once.</source>
+        <translation>Das Profil legt nicht fest, wie Nutzlasten verwendet werden; sie gelten daher als mehrfach verwendet.</translation>
     </message>
     <message>
         <source>How the payload is protected against lost positions. The convolutional code reads edited texts better; the paper&apos;s has blocks with one parity bit each.</source>
@@ -5929,10 +5961,6 @@ Anteil {share:text}</translation>
         <translation>Jemand aus dem Team hat Ihnen eine Datei mit Schlüssel, Profil und Regeln geschickt.</translation>
     </message>
     <message>
-        <source>Your own key, and what your marks say: for whom, when.</source>
-        <translation>Ihr eigener Schlüssel, und was Ihre Markierungen sagen: für wen, wann.</translation>
-    </message>
-    <message>
         <source>Looking for the model</source>
         <translation>Das Modell wird gesucht</translation>
     </message>
@@ -5969,16 +5997,20 @@ Anteil {share:text}</translation>
         <translation>Aus einer Datei …</translation>
     </message>
     <message>
-        <source>Customer and date</source>
-        <translation>Kunde und Datum</translation>
+        <source>Your own key, and a register of who got which answer.</source>
+        <translation>Ihr eigener Schlüssel und ein Register, wer welche Antwort erhalten hat.</translation>
     </message>
     <message>
-        <source>Customer only</source>
-        <translation>Nur Kunde</translation>
+        <source>One number for each answer</source>
+        <translation>Eine Nummer je Antwort</translation>
     </message>
     <message>
-        <source>A number</source>
-        <translation>Eine Nummer</translation>
+        <source>The recipient: customer and date</source>
+        <translation>Den Empfänger: Kunde und Datum</translation>
+    </message>
+    <message>
+        <source>The recipient: customer only</source>
+        <translation>Den Empfänger: nur den Kunden</translation>
     </message>
     <message>
         <source>Built in ({size:text}, fetched once)</source>
@@ -6021,6 +6053,10 @@ Anteil {share:text}</translation>
         <translation>Einrichten</translation>
     </message>
     <message>
+        <source>A number that is drawn at random and used once: 36 bits unless you say otherwise. Your register names the recipient.</source>
+        <translation>Eine Nummer, die zufällig gezogen und einmal verwendet wird: 36 Bit, wenn Sie nichts anderes einstellen. Ihr Register nennt den Empfänger.</translation>
+    </message>
+    <message>
         <source>The number of a customer, up to 1,048,575, and the day: 36 bits.</source>
         <translation>Die Nummer eines Kunden, bis 1.048.575, und der Tag: 36 Bits.</translation>
     </message>
@@ -6029,8 +6065,8 @@ Anteil {share:text}</translation>
         <translation>Die Nummer eines Kunden, bis 16.777.215: 24 Bits, für kürzere Texte.</translation>
     </message>
     <message>
-        <source>A number that your register resolves: 36 bits unless you say otherwise.</source>
-        <translation>Eine Nummer, die Ihr Register auflöst: 36 Bits, wenn Sie nichts anderes sagen.</translation>
+        <source>With the recipient in the payload, texts in that name can be forged from collected answers, and the text carries personal data.</source>
+        <translation>Mit dem Empfänger in der Nutzlast lassen sich aus gesammelten Antworten Texte auf seinen Namen fälschen, und der Text enthält personenbezogene Daten.</translation>
     </message>
     <message>
         <source>File of a key</source>

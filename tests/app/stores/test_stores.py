@@ -372,6 +372,43 @@ def test_fields_are_laid_out_and_must_add_up(editor):
     assert editor.fault.text() != ""
 
 
+def test_a_new_profile_draws_a_number_for_each_answer_unless_the_recipient_is_chosen(stocked):
+    profiles = opening.show_profiles(stocked)
+    editor = profiles.edit(None)
+    editor.inputs["name"].setText("house")
+    uses = editor.inputs["payload_use"]
+    assert [uses.itemData(row) for row in range(uses.count())] == ["answer", "recipient"]
+    assert editor.profile().payload_use == "answer"
+    assert "forged" not in editor.odd.text()
+    uses.setCurrentIndex(1)
+    assert editor.profile().payload_use == "recipient"
+    assert "forged from collected answers" in editor.odd.text()
+    uses.setCurrentIndex(0)
+    editor.fields._add()
+    editor.fields.table.item(0, 1).setText(str(editor.inputs["payload_bits"].value()))
+    assert "payload_use" in editor.fault.text(), "a random number has no fields"
+    editor.close()
+    profiles.close()
+
+
+@pytest.mark.parametrize(
+    ("use", "shown"), [("answer", "the register names"), ("recipient", "forged"), (None, "state")]
+)
+def test_what_the_payloads_of_a_stored_profile_stand_for_is_shown(
+    stocked, engine, tbcc, monkeypatch, use, shown
+):
+    choice = ProfileChoice(name="house", profile=tbcc.with_(payload_use=use))
+    found = replace(stocked.session.chosen.catalogue, profiles=(choice,))
+    monkeypatch.setattr(engine, "catalogue", lambda: found)
+    stocked.session.chosen._catalogued(Done(found))
+    profiles = opening.show_profiles(stocked)
+    assert shown in profiles.detail.text()
+    editor = profiles.edit(choice)
+    assert editor.profile().payload_use == use, "opening it changes nothing"
+    editor.close()
+    profiles.close()
+
+
 def test_saving_under_the_same_name_replaces_and_under_another_does_not(editor, qtbot):
     saved: list[tuple[str, Profile, bool]] = []
     editor.wanted.disconnect()

@@ -557,9 +557,13 @@ def test_a_set_up_of_ones_own_is_one_form_with_a_name_and_a_template(
     [dialog] = window.findChildren(SetupDialog)
     assert not dialog.go.isEnabled()
     qtbot.keyClicks(dialog.name, "Our assistant")
+    assert next(iter(dialog.templates)) == dialog.template == "answer", "offered first"
     assert "36 bits" in dialog.about.text()
+    assert "forged" not in dialog.about.text()
     dialog.templates["customer"].click()
     assert "24 bits" in dialog.about.text()
+    assert "forged from collected answers" in dialog.about.text()
+    assert "personal data" in dialog.about.text()
 
     def go() -> None:
         qtbot.mouseClick(dialog.go, Qt.MouseButton.LeftButton)

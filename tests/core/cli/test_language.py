@@ -111,7 +111,7 @@ def test_every_text_of_the_command_is_used():
     built = ("head.", "verdict.", "advice.", "note.", "skipped.", "mode.", "audit.", "device.")
     built += ("review.", "usage.", "expect.", "memory.", "fitness.", "state.", "case.erase-")
     built += ("serve.token-", "answer.", "doctor.", "action.", "stage.", "check.", "kept.")
-    built += ("quoted", "source.", "engine.")
+    built += ("quoted", "source.", "engine.", "profile.use.")
     left = [
         key
         for key in catalogue("command")

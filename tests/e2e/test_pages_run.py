@@ -205,6 +205,7 @@ def test_the_readme_shows_what_its_command_prints(tmp_path, home, qapp, capsys, 
     # The demonstration draws key and text anew, and now and then a text is a poor one.
     monkeypatch.setattr(SecretKey, "generate", classmethod(lambda kind: kind(bytes(range(32)))))
     monkeypatch.setattr(secrets, "randbits", lambda _bits: 1)
+    draws_same_number(monkeypatch)
     monkeypatch.chdir(tmp_path)
     assert demo.main() == 0
     compare([step], [(capsys.readouterr().out, 0)])

@@ -1,12 +1,12 @@
-"""``make demo``: mark a text with the built-in model, audit it, show the window on the result.
+"""``make demo``: mark a text for a recipient, audit it, show the window on the result.
 
-Everything is real: the model, the key, the text, the audit. Without a display the same window is
+Everything is real: the model, the key, the number that the register draws, the text, the audit that
+names the recipient from the register. Without a display the same window is
 painted into pictures, and the findings are printed.
 """
 
 from __future__ import annotations
 
-import datetime as dt
 import os
 import secrets
 import sys
@@ -20,8 +20,12 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from pura.base.errors import KeyStoreError, PuraError
 from pura.base.files import write_atomic
 from pura.base.paths import Paths, user_paths
-from pura.keys import KeyStore, State
-from pura.scheme import Payload, Profile, SecretKey, pack, parse_layout
+from pura.keys import KeyRef, KeyStore, State
+from pura.keys.epochs import today
+from pura.register.rows import Recipient, RegisterEntry
+from pura.scheme import Payload, Profile, SecretKey
+from pura.usecases.environment import Environment
+from pura.usecases.registers import issue_payload, open_register, series_of
 from pura.words.sentences import say
 
 if TYPE_CHECKING:
@@ -30,17 +34,13 @@ if TYPE_CHECKING:
 
 MODEL: Final = "smollm2-135m"
 KEY_NAME: Final = "Demo"
+PROFILE_NAME: Final = "Demo numbers"
+RECIPIENT: Final = "City paper"
 TOKENS: Final = 200
 TRIES: Final = 5
 LEAST_CARRIERS: Final = 100
 PROMPT: Final = "The city council met on Tuesday evening to discuss the future of the old harbour."
 OUTPUT: Final = Path("demo-output")
-# Who, when and which model: 36 bits in three fields.
-LAYOUT: Final = [
-    {"name": "User", "bits": 16, "kind": "integer"},
-    {"name": "Issued", "bits": 12, "kind": "date", "epoch": "2024-01-01", "unit": "day"},
-    {"name": "Model version", "bits": 8, "kind": "version", "parts": [4, 4]},
-]
 
 
 def main() -> int:
@@ -50,19 +50,17 @@ def main() -> int:
     try:
         model = _model(console, paths)
         key, label = _key(console, paths)
-        profile = _profile(model)
-        payload = pack(
-            profile.fields,
-            {"User": 417, "Issued": dt.datetime.now(dt.UTC).date(), "Model version": "1.2"},
-        )
-        text = _generate(console, model, key, profile, payload)
-        audit = _audit(console, model, key, label, profile, text)
+        environment = Environment(paths=paths, lent_keys={key.fingerprint: key})
+        profile = Profile.new(model, name=PROFILE_NAME)
+        marking = KeyRef(fingerprint=key.fingerprint, label=label)
+        entry = _issue(console, environment, marking, profile, model.name)
+        text = _generate(console, model, key, profile, entry.issue.payload)
+        audit = _audit(console, environment, model, key, label, profile, text)
     except PuraError as error:
         console.print(str(error), style="bold red", markup=False)
         return 1
-    _report(console, audit, payload)
+    right = _report(console, audit, entry)
     _keep(profile, paths)
-    right = audit.decoded.bits == payload.text
     if _has_display():
         return _show(audit, paths, {label: key}) or int(not right)
     pictures = _paint(audit, paths, text, {label: key})
@@ -118,16 +116,24 @@ def _key(console: Console, paths: Paths) -> tuple[SecretKey, str]:
     return key, f"{KEY_NAME} (this run only)"
 
 
-def _profile(model: LanguageModel) -> Profile:
-    return Profile(
-        payload_bits=36,
-        code="tbcc",
-        vocab_size=model.vocab_size,
-        tokenizer=model.tokenizer_fingerprint,
-        model=model.fingerprint,
-        fields=parse_layout(LAYOUT, 36),
-        name="Demo 36-bit",
+def _issue(
+    console: Console, environment: Environment, key: KeyRef, profile: Profile, model: str
+) -> RegisterEntry:
+    """Draw the number of the text; its row is in the register before the text is written."""
+    entry = issue_payload(
+        environment,
+        series=series_of(environment, key, profile),
+        profile=profile,
+        recipient=Recipient(
+            who=RECIPIENT, when=today().isoformat(), model=model, note="made by make demo"
+        ),
     )
+    number, payload = entry.number, entry.issue.payload.hex
+    console.print(
+        f"Number {payload} was drawn for “{RECIPIENT}” (entry {number} of the register).",
+        markup=False,
+    )
+    return entry
 
 
 def _generate(
@@ -155,7 +161,7 @@ def _generate(
         if carriers >= LEAST_CARRIERS:
             break
         console.print(f"The model repeated itself ({carriers} usable tokens); once more.")
-    console.print(f"{made.ids.size} tokens were written with the payload {payload.text}.")
+    console.print(f"{made.ids.size} tokens were written with this number.")
     return made.text
 
 
@@ -165,16 +171,18 @@ def _advance(bar: Progress, done: int, total: int) -> None:
 
 def _audit(
     console: Console,
+    environment: Environment,
     model: LanguageModel,
     key: SecretKey,
     label: str,
     profile: Profile,
     text: str,
 ) -> Audit:
+    from pura.audit.options import Options
     from pura.audit.run import audit_text
     from pura.base.progress import Stage
 
-    with _bar(console) as bar:
+    with open_register(environment, must_exist=True) as register, _bar(console) as bar:
         task = bar.add_task("Auditing", total=None)
 
         def report(stage: Stage) -> None:
@@ -191,19 +199,23 @@ def _audit(
             model=model,
             keys=[(key, label)],
             profile=profile,
+            options=Options(register=register),
             progress=report,
         )
 
 
-def _report(console: Console, audit: Audit, payload: Payload) -> None:
+def _report(console: Console, audit: Audit, entry: RegisterEntry) -> bool:
+    """Print the answer; return whether it names the recipient by the row of the text."""
     from pura.cli.verify import audit_lines
 
     console.print()
     for words, style in audit_lines(audit, "en", explain=False):
         console.print(words, style=style, markup=False)
-    same = audit.decoded.bits == payload.text
-    is_same = "is" if same else "is NOT"
-    console.print(f"The payload that was read {is_same} the one that was written.", style="bold")
+    match = audit.finding.register_match
+    named = match is not None and (match.entry, match.who) == (entry.number, entry.issue.who)
+    names = "names" if named else "does NOT name"
+    console.print(f"The register {names} the recipient of the text.", style="bold")
+    return named
 
 
 def _bar(console: Console) -> Progress:

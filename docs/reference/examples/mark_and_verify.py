@@ -1,21 +1,29 @@
-"""Write a marked text, and read it back without the prompt."""
+"""Write a marked text for somebody, and read back from the register whom it was written for."""
 
 from pathlib import Path
 
 import pura
+from pura.base.paths import user_paths
+from pura.register.rows import Recipient
+from pura.register.store import Register
 
 key = pura.SecretKey.from_hex(Path("desk.key").read_text())
-profile = pura.Profile.load(Path("house.json"))
 model = pura.load()
+profile = pura.Profile.new(model, name="letters")  # one number for each answer
+series = pura.PayloadSeries.of(key, profile)
 
+# The number is drawn at random and used once; its row is on the disk before the text is written.
+with Register(user_paths().register, create=True) as register:
+    entry = register.draw(series, profile.payload_bits, Recipient(who="City paper"))
 made = pura.mark(
     "The harbour was quiet when",
-    payload={"customer": 417, "issued": "2026-11-21", "release": "1.4"},
+    payload=entry.issue.payload,
     key=key,
     profile=profile,
     model=model,
-    tokens=80,
+    tokens=120,
     seed=1,
 )
-audit = pura.verify(made.text, key=key, profile=profile, model=model)
-print(audit.verdict, {field.name: field.text for field in audit.payload.fields})
+audit = pura.verify(made.text, key=key, profile=profile, model=model, register=True)
+match = audit.finding.register_match  # None where nobody is named
+print(audit.verdict, match.who if match else "nobody")

@@ -1,4 +1,8 @@
-"""Make a profile whose payload has fields of your own, and a key; try both."""
+"""Make a profile whose payload has fields of your own, and a key; try both.
+
+Fields are for places without a register: a recipient in the payload can be forged from collected
+answers, and puts personal data into the text. Otherwise take mark_and_verify.py.
+"""
 
 from pathlib import Path
 

@@ -560,6 +560,7 @@ NAME_NOBODY: Final[Mapping[str, str]] = {
     "pura.record.comparison:": _PAYLOADS,
     "pura.record.marks:bits_of": _PAYLOADS,
     "pura.register.chain:": "the columns that are hashed",
+    "pura.register.outcomes": "remarks on the entry of a whole mark; returns no name",
     "pura.register.rows": "the values themselves",
     "pura.register.schema:_append": "the columns that are written",
     "pura.register.store:Register.draw": _NO_LOOK_UP,

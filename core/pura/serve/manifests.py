@@ -17,7 +17,8 @@ from pura.base.database import Handle, Kind, transaction
 from pura.base.decoder import DecodeError, decode
 from pura.base.errors import PayloadError, ServeError
 from pura.base.files import make_private, read_bounded
-from pura.base.json_text import read_json
+from pura.base.json_text import is_hex, read_json
+from pura.keys.epochs import is_epoch
 from pura.provenance.binding import BindingValue
 from pura.scheme import Payload
 from pura.scheme.identity import MarkIdentity
@@ -28,6 +29,7 @@ MAX_BYTES: Final = 64 << 20
 MOST_PUBLISHED: Final = 2 << 20
 _MOST_HELD: Final = 16 << 20
 _PROFILE_DIGITS: Final = 8
+_KEY_DIGITS: Final = 16
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,12 +41,17 @@ class Manifest:
         manifest: Its identifier.
         endpoint: Address of the interface that has it; empty: this one, from ``file``.
         file: The manifest store, beside the index; empty: an endpoint has it.
+        key: Fingerprint of the key of the mark, of the one that keys of epochs are derived from;
+            empty: marks under any key of the detector.
+        epoch: The day, ISO week or month that this key is derived for; empty: any.
     """
 
     payload: str
     manifest: str
     endpoint: str = ""
     file: str = ""
+    key: str = ""
+    epoch: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,6 +107,10 @@ def _amiss(index: Manifests) -> str:
             return f"manifests[{place}].payload"
         if not one.manifest:
             return f"manifests[{place}].manifest"
+        if one.key and not is_hex(one.key, _KEY_DIGITS):
+            return f"manifests[{place}].key"
+        if one.epoch and not (one.key and is_epoch(one.epoch)):
+            return f"manifests[{place}].epoch"
         if bool(one.file) is bool(one.endpoint):
             return f"manifests[{place}].file"
         there = (folder / one.file).resolve()
@@ -142,6 +153,23 @@ _KIND: Final = Kind(
                 " SELECT identifier, publisher, '', 0, file, store FROM manifests_unverified"
             ),
             "DROP TABLE manifests_unverified",
+        ),
+        # The operator's index may say under which key and epoch a payload was issued.
+        (
+            "ALTER TABLE bindings RENAME TO bindings_of_any_key",
+            (
+                "CREATE TABLE bindings (number INTEGER PRIMARY KEY, profile TEXT NOT NULL,"
+                " payload TEXT NOT NULL, manifest TEXT NOT NULL, endpoint TEXT NOT NULL,"
+                " publisher TEXT NOT NULL, key TEXT NOT NULL, epoch TEXT NOT NULL,"
+                " UNIQUE (profile, payload, manifest, endpoint, publisher, key, epoch))"
+            ),
+            (
+                "INSERT INTO bindings SELECT number, profile, payload, manifest, endpoint,"
+                " publisher, '', '' FROM bindings_of_any_key"
+            ),
+            "DROP TABLE bindings_of_any_key",
+            "CREATE INDEX bindings_payload ON bindings (ltrim(payload, '0'))",
+            "CREATE INDEX bindings_manifest ON bindings (manifest)",
         ),
     ),
     other_hint="database.manifests-hint",
@@ -209,7 +237,10 @@ class Repository(Handle):
             for one in entries
             if one.file
         ]
-        bound = [(profile[:_PROFILE_DIGITS], e.payload, e.manifest, e.endpoint) for e in entries]
+        bound = [
+            (profile[:_PROFILE_DIGITS], e.payload, e.manifest, e.endpoint, e.key, e.epoch)
+            for e in entries
+        ]
         with self._writing():
             for table in ("manifests", "bindings"):
                 self._db.execute(f"DELETE FROM {table} WHERE publisher = ?", (_INDEX,))  # noqa: S608
@@ -262,7 +293,7 @@ class Repository(Handle):
                 )
                 if not gone.rowcount:
                     return False
-            self._bind(publisher, [(value.profile, value.payload, identifier, "")])
+            self._bind(publisher, [(value.profile, value.payload, identifier, "", "", "")])
         return True
 
     def remove(self, publisher: str, identifier: str) -> bool:
@@ -351,7 +382,7 @@ class Repository(Handle):
         grants: dict[str, tuple[Grant, ...]] = {}
         with _KIND.guard():
             for value, mark in sought:
-                for match, binding in self._led_to(value, most):
+                for match, binding in self._led_to(value, mark, most):
                     publisher = match.publisher
                     if publisher not in grants:
                         grants[publisher] = self._grants(publisher) if publisher else ()
@@ -367,8 +398,12 @@ class Repository(Handle):
             once.setdefault((match.manifest, match.endpoint, match.shared), match)
         return list(once.values())[:most]
 
-    def _led_to(self, value: BindingValue, most: int) -> Iterator[tuple[Match, BindingValue]]:
+    def _led_to(
+        self, value: BindingValue, mark: MarkIdentity | None, most: int
+    ) -> Iterator[tuple[Match, BindingValue]]:
         """Yield what is bound to a payload, oldest first, each with the value that was bound.
+
+        Where a mark was read, what the index names for another key or epoch is left out.
 
         Of each publisher come so many at most: one that bound very many slows nobody down.
         """
@@ -382,8 +417,10 @@ class Repository(Handle):
             " (PARTITION BY bindings.publisher, profile ORDER BY bindings.number) AS turn"
             " FROM bindings LEFT JOIN manifests ON identifier = manifest"
             " AND manifests.publisher = bindings.publisher AND endpoint = ''"
-            " WHERE ltrim(payload, '0') = ltrim(?, '0')) WHERE turn <= ? ORDER BY number",
-            (value.payload, most),
+            " WHERE ltrim(payload, '0') = ltrim(?1, '0')"
+            " AND (?2 IS NULL OR key IN ('', ?2)) AND (?3 IS NULL OR epoch IN ('', ?3)))"
+            " WHERE turn <= ?4 ORDER BY number",
+            (value.payload, mark and mark.key, mark and mark.epoch, most),
         )
         for *match, profile, payload in rows:
             yield Match(*match), BindingValue(profile=profile, payload=payload)
@@ -401,9 +438,9 @@ class Repository(Handle):
         )
         return found.fetchone() is not None
 
-    def _bind(self, publisher: str, rows: Sequence[tuple[str, str, str, str]]) -> None:
+    def _bind(self, publisher: str, rows: Sequence[tuple[str, str, str, str, str, str]]) -> None:
         self._db.executemany(
-            "INSERT OR IGNORE INTO bindings (profile, payload, manifest, endpoint, publisher)"
-            " VALUES (?, ?, ?, ?, ?)",
+            "INSERT OR IGNORE INTO bindings (profile, payload, manifest, endpoint, key, epoch,"
+            " publisher) VALUES (?, ?, ?, ?, ?, ?, ?)",
             [(*row, publisher) for row in rows],
         )

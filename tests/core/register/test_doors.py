@@ -5,6 +5,7 @@ another. A new door fails the last tests here until it is listed beside one that
 """
 
 import csv
+import json
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -17,6 +18,7 @@ from tests.core.embed.serving.small_engine import load_policy, rows_in
 from tests.core.register.cells import (
     CELLS,
     PAYLOAD,
+    PROFILES,
     STRANGER,
     Cell,
     Door,
@@ -63,7 +65,7 @@ from pura.report.build import content_of
 from pura.report.request import ReportRequest
 from pura.scheme import Profile
 from pura.serve.grants import Grant
-from pura.serve.manifests import SIGNED, Repository
+from pura.serve.manifests import SIGNED, Manifests, Repository
 from pura.usecases import keys, registers
 from pura.usecases.environment import Environment
 from pura.usecases.marking import mark_text
@@ -305,6 +307,30 @@ def soft_binding(asked: Cell, home: Home, folder: Path) -> set[str]:
         return {match.manifest for match in repository.bound_to_marks([asked.mark], 99)}
 
 
+def index_of_manifests(asked: Cell, home: Home, folder: Path) -> set[str]:
+    """The operator's index says of each payload of one profile under which key it was issued."""
+    shown = set()
+    for profile in PROFILES:
+        entries = [
+            {
+                "payload": PAYLOAD.text,
+                "manifest": cell.who,
+                "endpoint": "https://example.org/v1",
+                "key": cell.mark.key,
+                "epoch": cell.epoch,
+            }
+            for cell in home.held
+            if cell.profile == profile
+        ]
+        index = {"schema": "pura-manifests/1", "alg": "org.example.pura.1", "manifests": entries}
+        path = folder / "manifests.json"
+        path.write_text(json.dumps(index))
+        with Repository(folder / f"{profile.name}.sqlite3", lambda _: ()) as repository:
+            repository.load(Manifests.read(path), profile.fingerprint)
+            shown |= {match.manifest for match in repository.bound_to_marks([asked.mark], 99)}
+    return shown
+
+
 # The record, and what is made of it
 
 
@@ -372,6 +398,7 @@ DOORS: Final[Mapping[str, Door]] = {
     "bundle": Door(shows=bundle),
     "gateway": Door(shows=gateway),
     "soft binding": Door(shows=soft_binding),
+    "index of manifests": Door(shows=index_of_manifests),
     "mark of a record": Door(shows=_of_record(lambda a: a.named_marks[0].entry)),
     "record in JSON": Door(
         shows=_of_record(
@@ -526,7 +553,7 @@ BESIDE: Final[Mapping[str, tuple[str, ...]]] = {
     "pura.register.table:import_csv": ("import of a table", "bundle"),
     "pura.report.annexes:names": ("annex of a report", "annex of several marks"),
     "pura.report.findings:_register": ("report",),
-    "pura.serve.softbinding:by_content": ("soft binding",),
+    "pura.serve.softbinding:by_content": ("soft binding", "index of manifests"),
     "pura.usecases.keys:_issued": ("bundle",),
     "pura.usecases.marking:MarkedText": ("mark a text",),
     "pura.usecases.marking:_entry_for": ("mark a text",),

@@ -478,6 +478,9 @@ def test_an_index_for_another_soft_binding_is_refused(made: Make, tmp_path: Path
         ({"file": "../secret"}, "manifests[0].file"),
         ({"endpoint": "https://x.example"}, "manifests[0].file"),
         ({"manifest": ""}, "manifests[0].manifest"),
+        ({"key": "house"}, "manifests[0].key"),
+        ({"epoch": "2026-11"}, "manifests[0].epoch"),
+        ({"key": "0" * 16, "epoch": "November"}, "manifests[0].epoch"),
         ({"other": 1}, "manifests[0].other"),
     ],
 )

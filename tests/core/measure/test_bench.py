@@ -18,6 +18,7 @@ ENTRIES = sorted(path.name for path in BENCH.glob("[a-z]*.py"))
 RUNS = {
     "limits.py": ["--real", "1", "--text", "27", "--code", "spc"],
     "rare.py": ["--draws", "1"],
+    "reading.py": [str(BENCH.parent / "tests" / "data" / "cases"), "--each", "1"],
     "register.py": ["--rows", "1000", "--drawn", "5", "--look-ups", "20"],
     "structure.py": [],
 }

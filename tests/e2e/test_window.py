@@ -18,7 +18,7 @@ from pura_audit.session.queue_model import ItemState
 from pura_audit.workbench.answer import grouped
 
 pytestmark = pytest.mark.model
-WAIT = 240_000
+WAIT = 120_000
 
 
 @pytest.fixture
@@ -42,9 +42,15 @@ def window(qapp, qtbot, paths, sample_key) -> Iterator[Any]:
     )
     qtbot.addWidget(made)
     made.show()
+    chosen = made.session.chosen
     qtbot.waitUntil(
-        lambda: made.session.chosen.ready and made.session.chosen.device is not None, timeout=WAIT
+        lambda: chosen.catalogue is not None and chosen.device is not None, timeout=60_000
     )
+    # The profiles name no key, and a key of the session is no part of a stored set-up.
+    chosen.choose_profiles(chosen.catalogue.profiles[:1])
+    chosen.choose_keys(chosen.catalogue.keys[:1])
+    chosen.choose_model(chosen.catalogue.models[0])
+    assert chosen.ready
     yield made
     assert made.session.close()
 

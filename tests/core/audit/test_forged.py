@@ -15,7 +15,7 @@ import pytest
 from pura.audit.options import Options
 from pura.audit.run import audit_text
 from pura.base.numerals import LANGUAGES
-from pura.batch.results import finding_of, row_line, row_of
+from pura.batch.results import finding_in, finding_of, row_line, row_of
 from pura.record import json_io
 from pura.record.audit import Audit
 from pura.register.rows import Issue, Recipient
@@ -32,6 +32,7 @@ TEXTS = json.loads(
     (Path(__file__).resolve().parents[2] / "data" / "forged" / "texts.json").read_text("utf-8")
 )
 VICTIM = "Somebody who wrote nothing"
+PLACE = {"input": 1, "item": 1, "piece": 1, "path": "/a.txt", "part": ""}
 
 
 @pytest.fixture(scope="module", params=sorted(TEXTS))
@@ -58,8 +59,7 @@ def audit(name: str, builtin_model: Any, tmp_path_factory: pytest.TempPathFactor
 
 def outputs(audit: Audit) -> dict[str, str]:
     """Return what each output says of an audit."""
-    place = {"input": 1, "item": 1, "piece": 1, "path": "/a.txt", "part": ""}
-    row = row_line(row_of(place, finding_of(audit.finding)))
+    row = row_line(row_of(PLACE, finding_of(audit.finding)))
     found = {"record": json_io.to_json(audit), "row": row}
     for language in LANGUAGES:
         request = ReportRequest(language=language)
@@ -84,6 +84,14 @@ def test_a_forged_text_names_nobody_in_any_output(audit, name):
     assert disagreements(audit) == ()
     why = {"replay": "unfit", "accounts": "unfit", "pieces": "pieces", "edited": ""}[name]
     assert [one.payload.withheld for one in audit.named_marks] == [why]
+    summary = json_io.summary(audit)
+    row = row_of(PLACE, finding_of(audit.finding))
+    for columns in (summary, summary["marks"][0], row, audit.to_row()):
+        assert columns["payload_withheld"] == (why or None)
+    assert row["marks_withheld"] == [why or None]
+    listed = finding_in(row)  # as the window's table of results shows it
+    assert listed is not None
+    assert [mark.payload.withheld for mark in listed.marks] == [why]
     assert json_io.from_json(json_io.to_json(audit)).named_marks == audit.named_marks
 
 

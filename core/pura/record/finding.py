@@ -1,7 +1,7 @@
 """The one finding: what may be said of a text, whoever shows it.
 
 A projection of the record (:class:`~pura.record.audit.Audit`) that holds neither text nor arrays.
-Everything outside ``pura.audit`` and ``pura.record`` that shows, files, sends or counts a result
+Everything outside ``pura.detect`` and ``pura.record`` that shows, files, sends or counts a result
 reads this and nothing else; each output chooses and formats, and decides nothing.
 """
 

@@ -34,7 +34,7 @@ UNFIT: Final = "unfit"
 PIECES: Final = "pieces"
 """The mark stands in short pieces with different payloads."""
 WITHHELD: Final = (UNFIT, PIECES)
-"""Why the payload of a mark may be withheld (:mod:`pura.verdict.attribution`)."""
+"""Why the payload of a mark may be withheld (:mod:`pura.detect.verdict.attribution`)."""
 _HAIR: Final = 1e-12  # weights that add up to one leave their last digit in the sum
 
 

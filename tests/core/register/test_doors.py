@@ -501,7 +501,9 @@ def test_a_program_is_told_the_recipient_of_the_mark_that_was_read(
 # No door is forgotten
 
 BESIDE: Final[Mapping[str, tuple[str, ...]]] = {
-    "pura.detect.conclusion:_Conclusion.ask_register": ("posterior", "several keys"),
+    "pura.detect.conclusion:Conclusion.ask_register": ("posterior", "several keys"),
+    "pura.detect.conclusion:Conclusion.findings": ("posterior", "several keys"),
+    "pura.detect.conclusion:Conclusion.record": ("posterior", "several keys"),
     "pura.detect.key_reading:register_prior": ("prior",),
     "pura.batch.results:": ("row of a batch",),
     "pura.batch.results:read_row": ("row of a batch",),

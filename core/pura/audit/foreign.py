@@ -21,6 +21,7 @@ from pura.audit.options import (
     input_noted,
     key_facts,
     rule_noted,
+    under_policy,
     with_manifests,
 )
 from pura.audit.prepare import check_language, check_tokenizer, handling_signs, pieces_of
@@ -165,12 +166,13 @@ class _Walk:
             self._variants, self._tokens, notes = readings_of(
                 self._model,
                 document.text,
+                excluded=document.excluded,
                 restored=options.restore,
                 ids=self._text.ids,
             )
             note += notes
         with self._steps.step(4):
-            check_language(document.text, options.policy)
+            check_language(document.examined_text, options.policy)
             for mark in self._marks:
                 check_tokenizer(self._model, mark.profile, [mark.key.fingerprint])
         probability = self._probabilities()
@@ -318,7 +320,7 @@ class _Walk:
         )
 
     def _circumstances(self, best: ForeignTrial) -> FindingContext:
-        text = self._text.document.text
+        text = self._text.document.examined_text
         return FindingContext(
             tokens=int(self._tokens[best.variant].ids.size),
             key=best.mark.key.fingerprint,
@@ -377,7 +379,7 @@ def audit_schemes(
     if len(foreign) < len(also) + (profile.foreign is not None):
         raise ProfileError("profile.also", code="usage")
     marks = [_opened(one, seals) for one in foreign]
-    texts = with_manifests(texts, options, checkpoint)
+    texts = under_policy(with_manifests(texts, options, checkpoint), options)
     if profile.foreign is not None:
         return [_Walk(one, options, model, marks, progress, checkpoint).audit() for one in texts]
     assert isinstance(model, LanguageModel)  # whoever chose the profile loaded it

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 from pura.base.errors import PuraError
 from pura.base.paths import build_hash
 from pura.base.progress import Checkpoint, Progress, Stage
-from pura.documents import Document, characters
+from pura.documents import Document, characters, under_rule
 from pura.documents.manifests import in_texts
 from pura.record.evidence import PowerFacts, SchemeFacts
 from pura.record.provenance import ManifestFacts
@@ -164,6 +164,7 @@ def input_facts(document: Document, tokens: int, shown: str | None = None) -> In
         pages=document.pages if shown in (None, document.text) else (),
         left_out=document.left_out,
         examined_words=document.examined_words,
+        excluded=document.excluded if shown in (None, document.text) else (),
         notes=document.notes,
     )
 
@@ -341,6 +342,12 @@ class AuditText:
     manifests: tuple[ManifestFacts, ...] | None = None
     notice: Callable[[Notice], None] = field(default=lambda _: None, repr=False, compare=False)
     log: list[StepReport] = field(default_factory=list, repr=False, compare=False)
+
+
+def under_policy(texts: Sequence[AuditText], options: Options) -> list[AuditText]:
+    """Leave out of texts what the policy leaves out; those that were read so stay as they are."""
+    rule = options.policy.leave_out
+    return [replace(text, document=under_rule(text.document, rule)) for text in texts]
 
 
 def with_manifests(

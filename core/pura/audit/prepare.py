@@ -48,6 +48,7 @@ from pura.decode.likelihood import Intervals, LikelihoodModel
 from pura.decode.limited import Issuable
 from pura.documents.characters import Restored, unchanged
 from pura.documents.layout import BROKEN, PAGES, WRAPPED, restore_layout
+from pura.documents.ocr import RECOGNISED
 from pura.documents.restore import UPPER, case_of, restore, unpunctuated
 from pura.scheme import F64, Profile, SecretKey, contexts_before
 from pura.verdict.expect import language_of, not_among
@@ -56,6 +57,7 @@ from pura.verdict.power import likelihood_of
 from pura.words.sentences import Sentence, sentence
 
 if TYPE_CHECKING:
+    from pura.documents import Document
     from pura.model.evidence import Request
     from pura.model.load import BareModel, LanguageModel
     from pura.model.pieces import Look
@@ -70,6 +72,7 @@ TYPING: Final = "typing"
 CHARACTERS: Final = "characters"
 WORDS: Final = "words"
 SETTINGS: Final = "settings"
+SCAN: Final = "scan"
 
 SPLIT_WORDS: Final = 0.12
 """Share of words that are no token of their own from which a text counts as full of errors.
@@ -611,6 +614,7 @@ def prepare(basis: AuditBasis, text: AuditText) -> PreparedText:
         variants, tokens, notes = readings_of(
             model,
             document.text,
+            excluded=document.excluded,
             restored=options.restore,
             mend=partial(_mend, basis),
             ids=text.ids,
@@ -627,6 +631,8 @@ def prepare(basis: AuditBasis, text: AuditText) -> PreparedText:
             change.name == RESPELT for one in variants for change in one.substitutions
         ):
             handled += (TYPING,)
+        if was_recognised(document):
+            handled += (SCAN,)
         note += signs_noted(handled)
         openings = openings_of(model, profile, text.prompts, variants)
         note += _before(openings, profile)
@@ -637,7 +643,7 @@ def prepare(basis: AuditBasis, text: AuditText) -> PreparedText:
         if before:
             note.append(sentence("log.contexts", n=len(before)))
     with log.step(4):
-        check_language(document.text, options.policy)
+        check_language(document.examined_text, options.policy)
         check_fitness(model, profile, [key for key, _ in basis.keys])
     return PreparedText(
         basis=basis,
@@ -659,6 +665,11 @@ def _mend(basis: AuditBasis, text: str, cased: bool) -> Restored:
             model, beginning, text, capitals=cased, checkpoint=basis.checkpoint
         )
     return done.then(restore_spelling(model, beginning, done.text, basis.checkpoint))
+
+
+def was_recognised(document: Document) -> bool:
+    """Whether a text was read from pictures, with the errors that this makes."""
+    return any(one.name == RECOGNISED for one in document.transforms)
 
 
 def signs_noted(signs: Sequence[str]) -> list[Sentence]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from pura.audit.conclude import conclude
 from pura.audit.decoding import WeighedText, decode_text, decode_windows
-from pura.audit.options import STEPS, AuditText, Options, with_manifests
+from pura.audit.options import STEPS, AuditText, Options, under_policy, with_manifests
 from pura.audit.prepare import CHUNK, AuditBasis, PreparedText, prepare
 from pura.audit.unfinished import Unfinished, unfinished
 from pura.base.errors import KeyStoreError, PuraError
@@ -103,7 +103,7 @@ def audit_documents(
     if not keys:
         raise KeyStoreError("audit.no-key", code="key-missing")
     options = options or Options()
-    texts = with_manifests(texts, options, checkpoint)
+    texts = under_policy(with_manifests(texts, options, checkpoint), options)
     basis = AuditBasis.of(options, model, keys, profile, progress, checkpoint)
     found: dict[int, Audit | PuraError] = {}
     prepared: dict[int, PreparedText] = {}

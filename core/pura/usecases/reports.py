@@ -20,8 +20,8 @@ from pura.base.progress import Checkpoint, Progress, Stage, never_cancelled, no_
 from pura.caselog import Case, CaseItem, CaseLog
 from pura.caselog.cases import read_case
 from pura.caselog.reports import confirmations, note_report, note_signed, request_of_case
+from pura.documents.file_bytes import read_bytes_of
 from pura.documents.pages import Pages, examined_bytes
-from pura.documents.reading import read_bytes_of
 from pura.keys import Secret
 from pura.record.audit import Audit
 from pura.report import typesetter

@@ -25,6 +25,7 @@ from pura.base.numerals import SPOKEN
 from pura.base.paths import Paths
 from pura.caselog import KEEP, LEAVE_OUT, SEAL
 from pura.detect.verdict.policy import Policy
+from pura.record.left_out import QUOTATIONS, REFERENCES
 from pura.usecases.choices import count_trust, keep_trust
 from pura_audit.jobs.queue import Done, Failure, Outcome
 from pura_audit.platform import diagnostics
@@ -335,6 +336,13 @@ def policy_rows(policy: Policy) -> list[tuple[str, str]]:
             else translate("Settings", "none: the shipped table counts"),
         ),
     ]
+    if policy.leave_out:
+        names = {
+            QUOTATIONS: translate("Settings", "quotations of 15 words or more"),
+            REFERENCES: translate("Settings", "lists of references"),
+        }
+        left_out = ", ".join(names[name] for name in policy.leave_out)
+        rows.append((translate("Settings", "Left out of examined texts"), left_out))
     if policy.register_prior:
         words = translate("Settings", "share {weight:text} of the prior weight")
         weight = decimal(policy.register_prior, 2)

@@ -22,7 +22,7 @@ from pura.model import libraries
 from pura.record.audit import Audit
 from pura.scheme import Payload, Profile, SecretKey, pack, parse_payload
 from pura.usecases.audits import Prepared, Setup, prepared, stored_setup
-from pura.usecases.choices import Choices, trusted
+from pura.usecases.choices import Choices, refuse_other_rules, together, trusted
 from pura.usecases.environment import Environment
 from pura.usecases.keys import marking_key, open_identity
 from pura.usecases.profiles import find_profile
@@ -103,6 +103,7 @@ def verify(
     register: bool = False,
     ids: Sequence[int] | None = None,
     trust: Path | None = None,
+    leave_out: Sequence[str] = (),
 ) -> Audit:
     """Audit one text: does it carry a mark of these keys, and which payload?
 
@@ -128,11 +129,13 @@ def verify(
         ids: The text's token ids, where the generator saved them; read beside the text.
         trust: File with the certificates (PEM) whose signed manifests are trusted, instead of the
             stored ones.
+        leave_out: Leave ``quotations``, lists of ``references``, or both out of the examined text,
+            besides what policy and set-up say.
 
     Raises:
         PuraError: The text cannot be read or audited; key, profile or model are not there.
     """
-    options = _choices(decoder, epochs, weigh, policy, register, trust)
+    options = _choices(decoder, epochs, weigh, policy, register, trust, leave_out)
     with _prepared(setup, key, profile, model, also, options) as ready:
         document = _document(text, name, options.trust or "")
         saved = None if ids is None else tuple(ids)
@@ -156,6 +159,7 @@ def verify_many(
     policy: Policy | Path | None = None,
     register: bool = False,
     trust: Path | None = None,
+    leave_out: Sequence[str] = (),
 ) -> Iterator[Result]:
     """Audit texts as they are asked for, some of them side by side; none is held longer.
 
@@ -173,6 +177,7 @@ def verify_many(
         policy: See there.
         register: See there.
         trust: See there.
+        leave_out: See there.
 
     Yields:
         One result a text; one that cannot be audited is a result with an error.
@@ -187,7 +192,7 @@ def verify_many(
             own, text = one if isinstance(one, tuple) else (number, one)
             yield own, ready.contained(partial(_asked, text, str(own), options.trust or ""))
 
-    options = _choices(decoder, epochs, weigh, policy, register, trust)
+    options = _choices(decoder, epochs, weigh, policy, register, trust, leave_out)
     with _prepared(setup, key, profile, model, also, options) as ready:
         for own, found in ready.stream(items()):
             error = found if isinstance(found, PuraError) else found.error
@@ -290,7 +295,9 @@ def _choices(
     policy: Policy | Path | None,
     register: bool,
     trust: Path | None,
+    leave_out: Sequence[str],
 ) -> Choices:
+    refuse_other_rules(leave_out)
     return Choices(
         decoder=decoder,
         epochs=epochs,
@@ -298,6 +305,7 @@ def _choices(
         policy=policy,
         ask_register=register,
         trust=trusted(user_paths(), trust),
+        leave_out=tuple(leave_out),
     )
 
 
@@ -324,6 +332,7 @@ def _prepared(
         at = replace(at, lent_model=model)
     further = tuple(_profile(one) for one in also)
     values = {one.name: getattr(options, one.name) for one in fields(Choices)}
+    values["leave_out"] = together(used.leave_out, options.leave_out)
     return prepared(at, replace(used, also=further, **values))
 
 

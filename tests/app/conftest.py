@@ -21,6 +21,7 @@ from pura.base.progress import Checkpoint, Progress, Stage
 from pura.detect.options import AuditText, Notice
 from pura.detect.unexamined import audit_contained
 from pura.detect.verdict.policy import default_policy
+from pura.documents import under_rule
 from pura.keys import Place, State
 from pura.model.device import Device
 from pura.model.folder import InstalledModel
@@ -120,15 +121,18 @@ class TestEngine:
             raise RuntimeError
         if isinstance(text, UnreadFile):
             return make_unexamined(text, setup.profile, self.key)
-        document = text.document
+        document = under_rule(text.document, setup.leave_out)
         audit = make_audit(document.text, setup.profile, self.key)
         source = replace(
             audit.input,
             part=document.part,
             left_out=document.left_out,
             examined_words=document.examined_words,
+            excluded=document.excluded,
         )
-        return Audited(audit=replace(audit, id=uuid.uuid4().hex, input=source))
+        policy = {**audit.policy, "leave_out": list(setup.leave_out)}
+        made = replace(audit, id=uuid.uuid4().hex, input=source, policy=policy)
+        return Audited(audit=made)
 
 
 class Told(NamedTuple):

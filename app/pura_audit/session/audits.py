@@ -551,6 +551,7 @@ class Audits(QObject):
             model=chosen.model.name,
             profile=profile,
             also=() if item.profile else tuple(p.profile for p in chosen.profiles[1:]),
+            leave_out=chosen.setup.leave_out if chosen.setup and not item.profile else (),
             follow=True,
             resume=True,
         )

@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -18,6 +18,7 @@ from PySide6.QtGui import QUndoCommand, QUndoStack
 
 from pura.base.errors import PuraError
 from pura.base.paths import Paths
+from pura.detect.verdict.policy import Policy
 from pura.documents import (
     FORMATS,
     MAX_CHARACTERS,
@@ -27,11 +28,14 @@ from pura.documents import (
     ReadOptions,
     folders,
     from_text,
+    parts_of,
     preview_encodings,
     read_document,
 )
 from pura.documents.folders import Summary, WalkOptions, walk
+from pura.documents.leave_out import by_rule
 from pura.record.audit import Audit
+from pura.record.left_out import LEAVE_OUT
 from pura.usecases.audits import UnreadFile, unread_file, unread_parts
 from pura.usecases.choices import candidates_text, read_candidates, trusted
 from pura_audit.jobs.queue import Done, Failure, JobContext, JobQueue, Outcome, by_outcome
@@ -103,6 +107,8 @@ def read_file(
             raise
         return unread
     documents = extraction.chosen if part is None else _parts_beside(extraction, (part,))
+    if not documents:  # it may be a piece that a rule leaves out
+        documents = _parts_beside(by_rule(extraction, LEAVE_OUT), (part or "",))
     for document in documents:
         _ = document.digest  # of a long text: worked out here, not in the window's thread
     return FileTexts(
@@ -116,6 +122,12 @@ def read_parts(
     path: Path, options: ReadOptions, parts: Sequence[str], context: JobContext
 ) -> tuple[Document, ...]:
     """Read parts of a file that are examined beside its usual ones.
+
+    Args:
+        path: Where it is.
+        options: How it is read, with the rule that leaves pieces out.
+        parts: Their names.
+        context: Of the job.
 
     Raises:
         PuraError: It cannot be read.
@@ -439,9 +451,10 @@ class TextList(QObject):
     def examine_left_out(self, item: Item) -> None:
         """Read the parts of a row's file that its finding left out, and have them audited."""
         path, audit = item.path, item.audit
-        if path is None or audit is None:
+        if audit is None:
             return
         parts = [entry.part for entry in audit.input.left_out if entry.part][: MAX_PARTS - 1]
+        rule = Policy.from_dict(audit.policy).leave_out
 
         def read(documents: tuple[Document, ...]) -> None:
             rows = [self.new_row(d.title, path=path, part=d.part, document=d) for d in documents]
@@ -452,8 +465,15 @@ class TextList(QObject):
             for row in rows:
                 self.wanted.emit(row)
 
+        if path is None:  # a text that never was a file: what a rule left out is in it
+            if item.document is not None:
+                pieces = parts_of(item.document, rule)
+                read(tuple(piece for piece in pieces if piece.part in parts))
+            return
         self._files.do(
-            lambda context: read_parts(path, self.options(), parts, context),
+            lambda context: read_parts(
+                path, replace(self.options(), leave_out=rule), parts, context
+            ),
             by_outcome(read, self._failed),
             self,
         )

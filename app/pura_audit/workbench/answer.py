@@ -507,7 +507,8 @@ class AnswerView(ScrollCard):
         note = _note(item, audit)
         if self.audit is not audit or self._note != note:
             self.show_audit(audit, note)
-        self.examine_parts.setVisible(item.path is not None and bool(_parts_left_out(audit)))
+        there = item.path is not None or bool(item.document and audit.input.excluded)
+        self.examine_parts.setVisible(there and bool(_parts_left_out(audit)))
         self.document.setText(item.name)
         self.versions.setText(version_words(item))
         self.versions.setVisible(bool(self.versions.text()))

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 from pura.keys import MAX_NAME, KeyRef, Place, Secret, State, passphrase_bytes
 from pura.keys.sealed import SUFFIX as KEY_FILE
 from pura.model.store import builtin_model
+from pura.record.left_out import QUOTATIONS, REFERENCES
 from pura.scheme.fields import Field
 from pura.usecases.keys import SUFFIX, Bundle, create_bundle, open_bundle, take_bundle, unlock_files
 from pura.usecases.models import install_model
@@ -517,9 +518,25 @@ class SaveSetupDialog(WorkingDialog):
         self.name.setMaxLength(MAX_NAME)
         self.name.textChanged.connect(lambda _: self.refresh_buttons())
         form = named_rows([(translate("Setup", "Name"), self.name)], spacing=GAP, aligned=True)
+        about = label(
+            translate(
+                "Setup",
+                "Left out of every examined text, as a part of its own that can be examined too:",
+            ),
+            "muted",
+            wrap=True,
+        )
+        self.leave_out = {
+            QUOTATIONS: QCheckBox(translate("Setup", "Quotations of 15 words or more")),
+            REFERENCES: QCheckBox(translate("Setup", "Lists of references")),
+        }
+        kept = session.chosen.setup.leave_out if session.chosen.setup is not None else ()
+        for name, box in self.leave_out.items():
+            box.setChecked(name in kept)
         self.submit = MainButton(translate("Setup", "Save"), self._save)
         foot = button_row(cancel_button(self), self.submit)
-        add_parts(column, form, foot, self.progress_row())
+        boxes = column_of(*self.leave_out.values(), spacing=GRID)
+        add_parts(column, form, about, boxes, foot, self.progress_row())
         self.refresh_buttons()
 
     def refresh_buttons(self) -> None:
@@ -538,6 +555,7 @@ class SaveSetupDialog(WorkingDialog):
             profile=chosen.profile.name,
             keys=tuple(key.fingerprint for key in chosen.keys),
             model=chosen.model.name,
+            leave_out=tuple(name for name, box in self.leave_out.items() if box.isChecked()),
         )
         self.begin(lambda _: work(), then=self._saved)
 

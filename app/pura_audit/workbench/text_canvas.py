@@ -39,6 +39,7 @@ REST_MS: Final = 60
 NO_LINES: Final = Lines(np.array([0, 0], dtype=np.int64))
 # log10 evidence from which a token has the next darker shade
 STEPS: Final = (0.02, 0.15, 0.4, 0.8)
+_NO_SPANS: Final = np.zeros((0, 2), dtype=np.int64)
 FRAMED: Final = 200  # characters that are underlined or framed; beside more of them stands a line
 Span = tuple[int, int]
 
@@ -74,6 +75,12 @@ class _Shaped:
     def x(self, place: int) -> float:
         found: Any = self.line.cursorToX(self.unit(place))  # a pair, which the stub calls an object
         return float(found[0] if isinstance(found, tuple) else found)
+
+
+def hatching(theme: Theme) -> QBrush:
+    """Return what lies under places that say nothing: lines left empty, and pieces left out."""
+    colour = QColor(mix(theme.tokens.card, theme.tokens.muted, 0.4))
+    return QBrush(colour, Qt.BrushStyle.BDiagPattern)
 
 
 def levels(audit: Audit) -> npt.NDArray[np.int8]:
@@ -118,6 +125,7 @@ class TextCanvas(QAbstractScrollArea):
         self._starts = self._ends = np.empty(0, dtype=np.int64)
         self.passages: tuple[tuple[int, Passage], ...] = ()
         self._several = False
+        self._excluded = _NO_SPANS  # pieces that a rule left out
         self._read = 0  # characters that were read; the others are greyed
         self._size = fonts.READING
         self._font = fonts.face(self._size)
@@ -157,6 +165,9 @@ class TextCanvas(QAbstractScrollArea):
             self._levels = np.empty(0, dtype=np.int8)
             self._starts = self._ends = np.empty(0, dtype=np.int64)
         self.passages = audit.finding.passages if audit is not None else ()
+        pieces = audit.input.excluded if audit is not None else ()
+        spans = [(one.start, one.end) for one in pieces if one.end <= len(text)]
+        self._excluded = np.array(spans, dtype=np.int64) if spans else _NO_SPANS
         self._several = audit is not None and len(audit.finding.marks) > 1
         early = audit is not None and audit.stopped is not None and self._ends.size
         self._read = int(self._ends[-1]) if early else len(text)
@@ -398,17 +409,30 @@ class TextCanvas(QAbstractScrollArea):
         """Return formats that grey out signs for unseen characters, and what was not read."""
         own, safe = self._text[start:end], self._safe[start:end]
         ranges: list[QTextLayout.FormatRange] = []
-        if own == safe and end <= self._read:
+        excluded = list(self._excluded_in(start, end))
+        if own == safe and end <= self._read and not excluded:
             return ranges
         unit = 0
         for place, (true, seen) in enumerate(zip(own, safe, strict=True), start):
-            if true != seen or place >= self._read:
+            out = any(first <= place < last for first, last in excluded)
+            if true != seen or place >= self._read or out:
                 found = QTextLayout.FormatRange()
                 found.start, found.length = unit, 1
                 found.format.setForeground(self._theme.colour("muted"))
                 ranges.append(found)
             unit += 2 if ord(seen) > 0xFFFF else 1
         return ranges
+
+    def _excluded_in(self, start: int, end: int) -> Iterator[Span]:
+        """Yield what a rule left out of a stretch of the text."""
+        first = int(np.searchsorted(self._excluded[:, 1], start, side="right"))
+        last = int(np.searchsorted(self._excluded[:, 0], end, side="left"))
+        for begin, stop in self._excluded[first:last].tolist():
+            yield max(begin, start), min(stop, end)
+
+    def is_excluded(self, place: int) -> bool:
+        """Whether a rule left a character out of the examined text."""
+        return any(self._excluded_in(place, place + 1))
 
     def _tokens_in(self, start: int, end: int) -> range:
         first = int(np.searchsorted(self._ends, start, side="right"))
@@ -442,10 +466,7 @@ class TextCanvas(QAbstractScrollArea):
         height = self.line_height
         if self._empty[number]:
             left, right = MARGIN, min(self.viewport().width(), MARGIN + round(self._line_width))
-            tokens = self._theme.tokens
-            colour = QColor(mix(tokens.card, tokens.muted, 0.4))
-            brush = QBrush(colour, Qt.BrushStyle.BDiagPattern)
-            painter.fillRect(left, y, right - left, height, brush)
+            painter.fillRect(left, y, right - left, height, hatching(self._theme))
             return
         shaped = self._shape(number)
         box_height = self._size + 8
@@ -456,6 +477,7 @@ class TextCanvas(QAbstractScrollArea):
         ]
         if self.shading:
             self._paint_shades(painter, boxes, shades)
+        self._paint_excluded(painter, shaped, box_top, box_height)
         self._paint_matches(painter, shaped, box_top, box_height)
         painter.setPen(self._theme.colour("text"))
         ascent = shaped.line.ascent()
@@ -534,6 +556,16 @@ class TextCanvas(QAbstractScrollArea):
             if level:
                 painter.fillRect(box, shades[level])
                 self.drawn += 1
+
+    def _paint_excluded(
+        self, painter: QPainter, shaped: _Shaped, top: float, height: float
+    ) -> None:
+        """Hatch what a rule left out of the examined text."""
+        for start, end in self._excluded_in(shaped.start, shaped.end):
+            left, right = sorted((shaped.x(start), shaped.x(end)))
+            box = QRectF(MARGIN + left, top, right - left, height)
+            painter.fillRect(box, hatching(self._theme))
+            self.drawn += 1
 
     def _paint_matches(self, painter: QPainter, shaped: _Shaped, top: float, height: float) -> None:
         if not self.matches:

@@ -39,9 +39,11 @@ from pura_audit.widgets.card import (
 )
 from pura_audit.widgets.text_layout import unusual
 from pura_audit.workbench.page_view import PagePane
-from pura_audit.workbench.text_canvas import LONG
+from pura_audit.workbench.text_canvas import LONG, hatching
 from pura_audit.workbench.text_view import DocumentStrip, TextView, supporting
 
+HATCHED: Final = 99
+"""Stands among the shades of the legend for what a rule left out."""
 _NAMED: Final = 3  # kinds of unusual characters
 LINES: Final = 52  # two of them
 # What is not on screen asks for no height.
@@ -79,11 +81,13 @@ class Legend(QWidget):
                 "Text",
                 "Legend: blue speaks for the mark, orange with a dotted line speaks against it",
             )
-        self._parts = (
+        self._parts: tuple[tuple[tuple[int, ...], str], ...] = (
             ((1, 2, 3, 4), supporting(audit)),
             ((-1, -2, -3, -4), translate("Text", "speaks against it (dotted)")),
             ((0,), translate("Text", "carries no evidence")),
         )
+        if audit is not None and audit.input.excluded:
+            self._parts += (((HATCHED,), translate("Text", "left out by a rule")),)
         self.setAccessibleName(name)
         self._fit()
         self.update()
@@ -122,8 +126,11 @@ class Legend(QWidget):
             x, y = place.x(), place.y()
             for level in levels:
                 box = QRectF(x, y + 3, 12, 12)
-                painter.fillRect(box, colours.shade(level))
-                if level == 0:
+                if level == HATCHED:
+                    painter.fillRect(box, hatching(self._theme))
+                else:
+                    painter.fillRect(box, colours.shade(level))
+                if level in (0, HATCHED):
                     painter.setPen(QPen(self._theme.colour("line"), 1))
                     painter.drawRect(box.adjusted(0, 0, -1, -1))
                 if level < 0:
@@ -415,4 +422,7 @@ def _facts(text: str, audit: Audit | None) -> str:
     if passages := len(audit.finding.passages):
         words = translate("Text", "{n:count} {n:plural(passage|passages)}")
         parts.append(filled(words, n=passages))
+    if pieces := len(audit.input.excluded):
+        words = translate("Text", "{n:count} {n:plural(piece|pieces)} left out (hatched)")
+        parts.append(filled(words, n=pieces))
     return " · ".join(parts)

@@ -143,7 +143,9 @@ class TextView(TextCanvas):
     def token_at(self, point: QPointF) -> int | None:
         """Return the token under a point of the viewport, or None."""
         place = self._character_at(point)
-        return None if place is None else self.token_of_character(place)
+        if place is None or self.is_excluded(place):
+            return None
+        return self.token_of_character(place)
 
     def _character_at(self, point: QPointF) -> int | None:
         number = int((point.y() - 4 + self.verticalScrollBar().value()) // self.line_height)
@@ -171,6 +173,8 @@ class TextView(TextCanvas):
         """Name characters that are shown as signs; choose what a copy takes."""
         place = self._character_at(event.position())
         name = hidden_name(self._text[place]) if place is not None and self._text else None
+        if not name and place is not None and self.is_excluded(place):
+            name = translate("Text", "Left out of the examined text by a rule")
         QToolTip.showText(event.globalPosition().toPoint(), name or "", self)
         if event.buttons() & Qt.MouseButton.LeftButton:
             self._choose(self._anchor, self._nearest(event.position()))

@@ -426,6 +426,19 @@ def refuse(calls: Sequence[str], conditions: Mapping[str, ConditionalCall]) -> N
     _enter(machine, [*steps, (_RETURN, 0, 0, _ALLOW)])
 
 
+def refuse_reaching(*, but: Sequence[str] = ()) -> None:
+    """Refuse whatever reaches other processes, the network or more rights, for good.
+
+    Args:
+        but: Calls that are allowed all the same.
+
+    Raises:
+        OSError: As in :func:`allow_only_own`.
+    """
+    own = {"tgkill": ConditionalCall(argument=0, other_than=os.getpid())}
+    refuse([call for call in _REACHING_CALLS if call not in but], own)
+
+
 _Step = tuple[int, int, int, int]
 
 
@@ -521,5 +534,4 @@ def shut(
         bound = most if ceiling == resource.RLIM_INFINITY else min(most, ceiling)
         resource.setrlimit(kind, (bound, bound))
     if sys.platform == "linux":
-        own = {"tgkill": ConditionalCall(argument=0, other_than=os.getpid())}
-        refuse(tuple(_REACHING_CALLS), own)
+        refuse_reaching()

@@ -37,10 +37,10 @@ from pura.documents import (
     read_data,
     read_document,
 )
+from pura.documents.file_bytes import unreadable
 from pura.documents.folders import Skipped, WalkOptions, walk
 from pura.documents.formats import MAX_CHARACTERS, MAX_FILE_BYTES, over
 from pura.documents.readers.rows import FIELDS, delimiter_of
-from pura.documents.reading import unreadable
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -485,6 +485,11 @@ class Inputs:
     columns: Columns = field(default_factory=Columns)
     parts: tuple[str, ...] = ()
     shard: tuple[int, int] = (0, 1)
+
+    def under(self, rule: tuple[str, ...]) -> Inputs:
+        """Return the same inputs, of whose texts a rule leaves something out."""
+        options = replace(self.columns.options, leave_out=rule)
+        return replace(self, columns=replace(self.columns, options=options))
 
 
 def files(inputs: Inputs, skipped: Counter[str] | None = None) -> Iterator[str]:

@@ -26,7 +26,7 @@ from pura.cli.terminal import (
     with_key_passphrase,
 )
 from pura.measure import Bounds
-from pura.usecases.choices import DECODERS, Choices, trusted
+from pura.usecases.choices import DECODERS, Choices, refuse_other_rules, together, trusted
 
 if TYPE_CHECKING:
     from pura.documents.folders import Summary, WalkOptions
@@ -175,6 +175,14 @@ DtypeOption = Annotated[
         help="Number format: float32; bfloat16 where GPU or processor has it; float16 on a GPU.",
     ),
 ]
+LeaveOutOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--leave-out",
+        metavar="WHAT",
+        help="Leave quotations or references out of the examined text; may be given twice.",
+    ),
+]
 PolicyOption = Annotated[
     Path | None, typer.Option("--policy", metavar="FILE", help="Policy instead of the stored one.")
 ]
@@ -279,11 +287,13 @@ class SetupParts:
         profile: What generator and verifier share.
         keys: All are tried.
         model: Name or path; None: the one that the profile names, else the only one installed.
+        leave_out: What the set-up leaves out of examined texts.
     """
 
     profile: Profile
     keys: tuple[KeyRef, ...]
     model: str | None
+    leave_out: tuple[str, ...] = ()
 
 
 def setup_parts(
@@ -346,6 +356,7 @@ def setup_parts(
         profile=used.profile,
         keys=used.keys,
         model=model if "--model" in replaced else used.model,
+        leave_out=used.leave_out,
     )
 
 
@@ -562,6 +573,7 @@ class AuditOptions:
     encoding: Annotated[
         str | None, typer.Option(metavar="NAME", help="Encoding of text files, if it is known.")
     ] = None
+    leave_out: LeaveOutOption = None
     part: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="Audit this part of a file, or “all” of them."),
@@ -582,6 +594,7 @@ class AuditOptions:
     def refuse(self) -> None:
         """Refuse a decoder that is none, and a rate that is none, before any work."""
         refuse_unknown("--decoder", self.decoder, DECODERS)
+        refuse_other_rules(self.leave_out or ())
         refuse_rate(self.fdr)
 
     def environment(self) -> Environment:
@@ -615,6 +628,7 @@ class AuditOptions:
             epochs=self.epochs,
             weigh=self.weigh,
             trust=self.trusted,
+            leave_out=together(parts.leave_out, tuple(self.leave_out or ())),
             resume=True,
         )
 

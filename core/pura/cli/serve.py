@@ -286,7 +286,13 @@ def run(
             model=model,
             foreign=True,
         )
-        setup = Setup(profile=parts.profile, keys=parts.keys, model=parts.model, policy=policy)
+        setup = Setup(
+            profile=parts.profile,
+            keys=parts.keys,
+            model=parts.model,
+            policy=policy,
+            leave_out=parts.leave_out,
+        )
         log = Log()
         with (
             logged(log),

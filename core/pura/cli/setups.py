@@ -8,6 +8,7 @@ import typer
 
 from pura.cli.options import (
     JsonLines,
+    LeaveOutOption,
     ModelOption,
     ReplaceFile,
     Yes,
@@ -44,17 +45,28 @@ def new(
         ),
     ],
     model: ModelOption = None,
+    leave_out: LeaveOutOption = None,
     force: ReplaceFile = False,
 ) -> None:
     """Store a set-up of a key, a profile and a model that are here.
 
     Without --model it reads with the model that the profile names.
     """
+    from pura.usecases.choices import refuse_other_rules, together
     from pura.usecases.setups import save_setup
 
+    refuse_other_rules(leave_out or ())
     at = environment()
     keys = tuple(at.stored_key(one).fingerprint for one in key)
-    setup = save_setup(at, name=name, profile=profile, keys=keys, model=model or "", replace=force)
+    setup = save_setup(
+        at,
+        name=name,
+        profile=profile,
+        keys=keys,
+        model=model or "",
+        leave_out=together(tuple(leave_out or ())),
+        replace=force,
+    )
     err.print(say("setup.stored", name=setup.name))
 
 
@@ -112,6 +124,7 @@ def _show(at: Environment, setup: StoredSetup, *, as_json: bool) -> None:
                 for key, fingerprint in zip(keys, setup.keys, strict=True)
             ],
             "model": setup.model,
+            "leave_out": list(setup.leave_out),
             "ready": not setup_faults(at, setup),
         }
         write_row(row, "setup")
@@ -125,3 +138,5 @@ def _show(at: Environment, setup: StoredSetup, *, as_json: bool) -> None:
             model=setup.model or "–",
         )
     )
+    if setup.leave_out:
+        out.print(say("setup.leave-out", names=", ".join(setup.leave_out)))

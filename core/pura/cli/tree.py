@@ -23,7 +23,7 @@ from pura.base.numerals import LANGUAGES
 from pura.cli.terminal import err, language, rows_into, say, use_language
 
 _MEANS: Final = "setup_name profile key key_file epochs model device dtype also register policy"
-_READING: Final = "decoder restore stop_early weigh trust encoding part"
+_READING: Final = "decoder restore stop_early weigh trust encoding leave_out part"
 _FOLDERS: Final = "recursive include exclude hidden links"
 COMMANDS: Final = (
     (

@@ -252,6 +252,7 @@ def verify(
             else:
                 complain(error)
             raise typer.Exit(exit_code(error)) from None
+        run.reading = replace(run.reading, leave_out=ready.policy.leave_out)
         if to is not None:
             from pura.usecases.cases import saving_run
 

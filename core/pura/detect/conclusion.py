@@ -186,7 +186,7 @@ def _claim(decoded: DecodedText, best: KeyReading, tried: int) -> Claim:
         prompt_known=len(prepared.text.prompts) == 1,
         reader=basis.model.fingerprint,
         dtype=basis.model.device.dtype,
-        kind=kind_of(prepared.text.document.text),
+        kind=kind_of(prepared.text.document.examined_text),
         likelihood=best.exact.model_fingerprint,
     )
     return claim(basis.options.power_tables, asked, policy.power_needed)
@@ -504,9 +504,9 @@ class Conclusion:
             issued=None if use is None else use.issued,
             unassigned=0 if use is None else use.unassigned,
             # Nothing stands against a rate that was measured on texts of this kind.
-            unlike="" if self.power is not None else unlike_study(text.document.text),
+            unlike="" if self.power is not None else unlike_study(text.document.examined_text),
             handled=self.decoded.handled,
-            hidden=hidden_characters(text.document.text),
+            hidden=hidden_characters(text.document.examined_text),
             left_out=text.document.left_out,
             examined_words=text.document.examined_words,
             epochs=options.epochs,

@@ -21,7 +21,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from pura.detect.verdict.expect import language_of
+from pura.documents import Document
 from pura.documents.layout import BROKEN, PAGES, WRAPPED, restore_layout
+from pura.documents.ocr import RECOGNISED
 from pura.documents.restore import UPPER, case_of, restore, unpunctuated
 from pura.scheme import F64, Profile
 from pura.words.sentences import Sentence, sentence
@@ -38,6 +40,7 @@ TYPING: Final = "typing"
 CHARACTERS: Final = "characters"
 WORDS: Final = "words"
 SETTINGS: Final = "settings"
+SCAN: Final = "scan"
 
 SPLIT_WORDS: Final = 0.12
 """Share of words that are no token of their own from which a text counts as full of errors.
@@ -310,6 +313,11 @@ def pieces_of(model: HasTokenizer) -> Pieces:
         return [len(ids) for ids in word_ids(model.tokenizer, words)]
 
     return pieces
+
+
+def was_recognised(document: Document) -> bool:
+    """Whether a text was read from pictures, with the errors that this makes."""
+    return any(one.name == RECOGNISED for one in document.transforms)
 
 
 def signs_noted(signs: Sequence[str]) -> list[Sentence]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from pura.base.progress import Checkpoint
 from pura.detect.verdict.policy import Policy, default_policy
 from pura.detect.verdict.power import PowerTable
-from pura.documents import Document
+from pura.documents import Document, under_rule
 from pura.documents.manifests import in_texts
 from pura.record.evidence import SchemeFacts
 from pura.record.provenance import ManifestFacts
@@ -119,6 +119,12 @@ class AuditText:
     manifests: tuple[ManifestFacts, ...] | None = None
     notice: Callable[[Notice], None] = field(default=lambda _: None, repr=False, compare=False)
     log: list[StepReport] = field(default_factory=list, repr=False, compare=False)
+
+
+def under_policy(texts: Sequence[AuditText], options: Options) -> list[AuditText]:
+    """Leave out of texts what the policy leaves out; those that were read so stay as they are."""
+    rule = options.policy.leave_out
+    return [replace(text, document=under_rule(text.document, rule)) for text in texts]
 
 
 def with_manifests(

@@ -14,7 +14,15 @@ from pura.base.progress import Stage
 from pura.detect.basis import AuditBasis
 from pura.detect.decode.evidence_sums import sum_evidence
 from pura.detect.decode.likelihood import Intervals
-from pura.detect.handling import TYPING, handling_signs, lacks_punctuation, pieces_of, signs_noted
+from pura.detect.handling import (
+    SCAN,
+    TYPING,
+    handling_signs,
+    lacks_punctuation,
+    pieces_of,
+    signs_noted,
+    was_recognised,
+)
 from pura.detect.key_reading import intervals_of
 from pura.detect.options import AuditText
 from pura.detect.prompts import PromptCandidate, openings_of
@@ -174,6 +182,7 @@ def prepare(basis: AuditBasis, text: AuditText, log: StepLog, note: list[Sentenc
     variants, tokens, notes = readings_of(
         model,
         text.document.text,
+        excluded=text.document.excluded,
         restored=options.restore,
         mend=partial(_mend, basis),
         ids=text.ids,
@@ -190,6 +199,8 @@ def prepare(basis: AuditBasis, text: AuditText, log: StepLog, note: list[Sentenc
         change.name == RESPELT for one in variants for change in one.substitutions
     ):
         handled += (TYPING,)
+    if was_recognised(text.document):
+        handled += (SCAN,)
     note += signs_noted(handled)
     openings = openings_of(model, profile, text.prompts, variants)
     note += _before(openings, profile)

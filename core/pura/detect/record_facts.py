@@ -46,6 +46,7 @@ def input_facts(document: Document, tokens: int, shown: str | None = None) -> In
         pages=document.pages if shown in (None, document.text) else (),
         left_out=document.left_out,
         examined_words=document.examined_words,
+        excluded=document.excluded if shown in (None, document.text) else (),
         notes=document.notes,
     )
 

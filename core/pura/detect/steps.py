@@ -65,7 +65,7 @@ def detect(basis: AuditBasis, text: AuditText) -> Generator[ReadingRequest, Read
     with log.step(3) as note:  # tokens: of each form of the text, and of what stood before it
         prepared = prepare(basis, text, log, note)
     with log.step(4):  # fitness: model, profile, keys and language belong together
-        check_language(document.text, options.policy)
+        check_language(document.examined_text, options.policy)
         check_fitness(basis.model, profile, [key for key, _ in basis.keys])
     answer = yield prepared.reading_request()
     with log.logged(5, answer.seconds) as note:  # reading: the probability of every token
@@ -125,7 +125,7 @@ def gather_third_party(audit: ThirdPartyAudit) -> ThirdPartyEvidence:
     with log.step(3) as note:  # tokens
         variants, tokens = audit.tokenise(note)
     with log.step(4):  # fitness
-        check_language(document.text, audit.options.policy)
+        check_language(document.examined_text, audit.options.policy)
         for mark in audit.marks:
             check_tokenizer(audit.model, mark.profile, [mark.key.fingerprint])
     probability = probabilities(audit, tokens)  # step 5, reading: only where a model weighs bets

@@ -149,6 +149,7 @@ class ThirdPartyAudit:
         variants, tokens, notes = readings_of(
             self.model,
             self.text.document.text,
+            excluded=self.text.document.excluded,
             restored=self.options.restore,
             ids=self.text.ids,
         )
@@ -396,7 +397,7 @@ class ThirdPartyConclusion:
                 odd=audit.options.policy.odd_characters,
                 restored=audit.options.restore,
             ),
-            hidden=hidden_characters(document.text),
+            hidden=hidden_characters(document.examined_text),
             left_out=document.left_out,
             examined_words=document.examined_words,
         )

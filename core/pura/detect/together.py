@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from pura.base.errors import KeyStoreError, ProfileError, PuraError
 from pura.base.progress import Checkpoint, Progress, Stage, never_cancelled, no_progress
 from pura.detect.basis import AuditBasis
-from pura.detect.options import AuditText, Options, with_manifests
+from pura.detect.options import AuditText, Options, under_policy, with_manifests
 from pura.detect.readings import ReadingRequest, Readings
 from pura.detect.step_log import STEPS, StepLog
 from pura.detect.steps import conclude_third_party, detect, gather_third_party
@@ -112,7 +112,7 @@ def audit_documents(
     if not keys:
         raise KeyStoreError("audit.no-key", code="key-missing")
     options = options or Options()
-    texts = with_manifests(texts, options, checkpoint)
+    texts = under_policy(with_manifests(texts, options, checkpoint), options)
     basis = AuditBasis.of(options, model, keys, profile, progress, checkpoint)
     audits = _Audits(texts, basis)
     first = [request for asked in audits.waiting.values() for request in asked.requests]
@@ -155,7 +155,7 @@ def audit_schemes(
     if len(foreign) < len(also) + (profile.foreign is not None):
         raise ProfileError("profile.also", code="usage")
     marks = [open_mark(one, seals) for one in foreign]
-    texts = with_manifests(texts, options, checkpoint)
+    texts = under_policy(with_manifests(texts, options, checkpoint), options)
     if profile.foreign is not None:
         told = [_third_party(text, options, model, marks, progress, checkpoint) for text in texts]
         return [

@@ -148,6 +148,7 @@ REASONS: Final = {  # of an error's code
     "input-field": "reason.format",
     "input-format": "reason.format",
     "input-limit": "reason.limit",
+    "input-ocr": "reason.empty",
     "input-outside": "reason.format",
     "input-surrogate": "reason.encoding",
     "input-unreadable": "reason.unreadable",

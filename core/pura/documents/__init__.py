@@ -14,12 +14,14 @@ from pura.documents.extraction import QUOTED as QUOTED
 from pura.documents.extraction import Document as Document
 from pura.documents.extraction import Extraction as Extraction
 from pura.documents.extraction import choose as choose
+from pura.documents.file_bytes import digest_of as digest_of
 from pura.documents.formats import FORMATS as FORMATS
 from pura.documents.formats import MAX_CHARACTERS as MAX_CHARACTERS
 from pura.documents.formats import ReadOptions as ReadOptions
 from pura.documents.formats import endings as endings
 from pura.documents.formats import tell as tell
-from pura.documents.reading import digest_of as digest_of
+from pura.documents.leave_out import parts_of as parts_of
+from pura.documents.leave_out import under_rule as under_rule
 from pura.documents.reading import from_bytes as from_bytes
 from pura.documents.reading import from_text as from_text
 from pura.documents.reading import is_plain as is_plain

@@ -12,7 +12,14 @@ from pura.base.catalogue import phrase, quoted
 from pura.base.errors import InputError
 from pura.base.numerals import visible
 from pura.documents.encodings import DecodedText
-from pura.record.left_out import LeftOut, LeftOutKind, letter_count, word_count
+from pura.record.left_out import (
+    ExcludedPiece,
+    LeftOut,
+    LeftOutKind,
+    letter_count,
+    without_pieces,
+    word_count,
+)
 from pura.record.provenance import ManifestFacts
 from pura.record.transforms import Transform
 from pura.words.sentences import Sentence, sentence
@@ -51,6 +58,8 @@ class Extract:
         notes: What is uncertain, or how the text was read; the record shows them.
         left_out: What the reader found near the text and made no part of.
         pages: Where each page, or slide, begins, in characters; empty where there are none.
+        quotations: Stretches of the text that the format itself calls quotations: first character,
+            and the one after the last.
         refusal: Why no text could be made of the part, a packed :class:`InputError`; None where
             there is one.
     """
@@ -67,6 +76,7 @@ class Extract:
     notes: tuple[Sentence, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     pages: tuple[int, ...] = ()
+    quotations: tuple[tuple[int, int], ...] = ()
     refusal: dict[str, Any] | None = None
 
     @classmethod
@@ -106,6 +116,9 @@ class Document(Extract):
         format: Name of the format, e.g. ``docx``; ``text`` for plain and pasted text.
         manifests: Signed manifests of the file; those among the characters are looked for later.
         examined_words: Words of the file, or of its group, in all chosen parts together.
+        rule: What a rule leaves out of the text, of :data:`~pura.record.left_out.LEAVE_OUT`; empty
+            where no rule was applied.
+        excluded: The pieces that it leaves out, rising (:mod:`.leave_out`).
     """
 
     name: str
@@ -114,6 +127,8 @@ class Document(Extract):
     format: str = "text"
     manifests: tuple[ManifestFacts, ...] = ()
     examined_words: int = 0
+    rule: tuple[str, ...] = ()
+    excluded: tuple[ExcludedPiece, ...] = ()
 
     def __post_init__(self) -> None:
         """Make name and part harmless once, for all that will ever show them."""
@@ -126,17 +141,23 @@ class Document(Extract):
         return f"{self.name} · {self.part}" if self.part else self.name
 
     @cached_property
+    def examined_text(self) -> str:
+        """The text without what a rule leaves out of it."""
+        return without_pieces(self.text, self.excluded)
+
+    @cached_property
     def words(self) -> int:
-        """Number of words of the text."""
-        return word_count(self.text)
+        """Number of words of the text that are examined."""
+        return word_count(self.examined_text)
 
     @cached_property
     def digest(self) -> str:
         """SHA-256 of the text in UTF-8, hex: by it equal texts of different files are known.
 
-        Where files have manifests these count as well.
+        Where files have manifests these count as well, and so do pieces that a rule leaves out.
         """
         own = repr(self.manifests) if self.manifests else ""
+        own += repr(self.excluded) if self.excluded else ""
         return hashlib.sha256((self.text + own).encode()).hexdigest()
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import re
+import signal
 import struct
 import sys
 import warnings
@@ -17,6 +18,7 @@ from typing import Any, Final, TypeAlias
 
 from pura.base.catalogue import Phrase, Value, phrase
 from pura.base.errors import InputError
+from pura.base.process import NOT_SHUT_STATUS
 from pura.documents.encodings import check_encoding
 from pura.documents.extraction import Extract
 
@@ -137,6 +139,9 @@ FORMATS: Final = {
             ("charset_normalizer",),
         ),
         Format("eml", (".eml", ".emlx"), "mail.read_mail", True, _MAIL_LATE, embeds=True),
+        # Told by their first bytes alone: nobody means the pictures of a folder.
+        Format("picture", (), "pictures.read_picture"),
+        Format("msg", (".msg",), "outlook.read_msg", preload=_MAIL_LATE, embeds=True),
         Format("mbox", (".mbox",), "mail.read_mbox", True, _MAIL_LATE, embeds=True),
     )
 }
@@ -180,7 +185,10 @@ CONTAINERS: Final = {
             ("docx", "odt", "epub", "xlsx", "pptx"),
         ),
         Container(
-            "compound", (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",), "compound.format_of_file", ()
+            "compound",
+            (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",),
+            "compound.format_of_file",
+            ("msg",),
         ),
     )
 }
@@ -198,9 +206,9 @@ _HEAD_OF_XML: Final = 16384
 """Bytes in which the first element of an XML file ends; OpenDocument's lists forty namespaces."""
 _PDF_LINE: Final = re.compile(rb"^%PDF-\d", re.MULTILINE)
 # What a file begins with, and what to call it when there is no reader for it.
+_PICTURES: Final = (b"\x89PNG", b"\xff\xd8\xff", b"II*\x00", b"MM\x00*")
+"""What PNG, JPEG and TIFF begin with."""
 _STRANGERS: Final = (
-    (b"\x89PNG", phrase("kind.picture", name="PNG")),
-    (b"\xff\xd8\xff", phrase("kind.picture", name="JPEG")),
     (b"GIF8", phrase("kind.picture", name="GIF")),
     (b"\x7fELF", phrase("kind.program")),
     (b"MZ\x90", phrase("kind.program")),
@@ -268,6 +276,8 @@ def _by_magic(data: bytes) -> Format | Container | None:
     for container in CONTAINERS.values():
         if data.startswith(container.magic):
             return container
+    if data.startswith(_PICTURES):
+        return FORMATS["picture"]
     if _is_flat_package(data):
         return CONTAINERS["package"]
     for magic, what in _STRANGERS:
@@ -335,6 +345,8 @@ class ReadOptions:
         format: A name of :data:`.formats.FORMATS`; None looks at the content, then at the name.
         field: For JSON: the field that holds the text; None takes the first known name.
         trust: Certificates, PEM, whose signatures of manifests are trusted; empty trusts nobody.
+        leave_out: What is left out of the examined text, of
+            :data:`~pura.record.left_out.LEAVE_OUT`; each piece becomes a part of its own.
 
     Raises:
         InputError: There is no such encoding or format: wrong use, no fault of a file.
@@ -344,6 +356,7 @@ class ReadOptions:
     format: str | None = None
     field: str | None = None
     trust: str = ""
+    leave_out: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.encoding is not None:
@@ -450,3 +463,22 @@ def damaged(label: Phrase, why: Phrase | None = None) -> InputError:
     if why is None:
         return InputError("input.damaged", label=label, code="input-damaged")
     return InputError("input.damaged-why", label=label, why=why, code="input-damaged")
+
+
+def refuse_ending(status: int, label: Phrase, *, late: bool) -> None:
+    """Refuse a file whose reader ended otherwise than by itself.
+
+    Raises:
+        InputError: Why.
+    """
+    if late:
+        raise over("limit.time", seconds=f"{CHILD_WALL_SECONDS:g}")
+    if status == -getattr(signal, "SIGXCPU", 0) != 0:
+        raise over("limit.time", seconds=CHILD_CPU_SECONDS)
+    if status == NOT_SHUT_STATUS:
+        raise InputError("reader.cage", code="input-sandbox")
+    if status != 0:
+        # Python says MemoryError, C code dies of it: by abort, by a bad access, or by a status.
+        if status in (-getattr(signal, "SIGKILL", 9), -getattr(signal, "SIGABRT", 6)):
+            raise memory()
+        raise InputError("reader.stopped", label=label, status=status, code="input-crash")

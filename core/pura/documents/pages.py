@@ -24,9 +24,9 @@ from pura.base.catalogue import phrase
 from pura.base.errors import Cancelled, InputError, RecordError, os_error_as
 from pura.base.process import start_child
 from pura.documents import formats
-from pura.documents.formats import FORMATS, LENGTHS, MAX_PAGES, damaged
+from pura.documents.file_bytes import read_bytes_of
+from pura.documents.formats import FORMATS, LENGTHS, MAX_PAGES, damaged, refuse_ending
 from pura.documents.manifests import CHILD
-from pura.documents.reading import read_bytes_of, refuse_ending
 
 MAX_PIXELS: Final = 24_000_000
 """Pixels of one picture: A4 at 500 dpi."""

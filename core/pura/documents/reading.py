@@ -8,22 +8,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import signal
 import sys
-from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path, PurePath
-from typing import BinaryIO, Final
 
 from pura.base import decoder
-from pura.base.catalogue import NOT_REGULAR, Phrase, phrase
+from pura.base.catalogue import phrase
 from pura.base.errors import InputError, RecordError
 from pura.base.files import open_regular
 from pura.base.numerals import visible
-from pura.base.process import NOT_SHUT_STATUS
 from pura.base.progress import Checkpoint, never_cancelled
-from pura.documents import formats, manifests
+from pura.documents import formats, manifests, ocr
 from pura.documents.encodings import Preview, decode, previews
 from pura.documents.extraction import (
     MAIN,
@@ -33,6 +28,7 @@ from pura.documents.extraction import (
     Extraction,
     UnreadPart,
 )
+from pura.documents.file_bytes import CHUNK, check_size, read_bytes_of
 from pura.documents.formats import (
     FORMATS,
     MAX_CHARACTERS,
@@ -42,11 +38,12 @@ from pura.documents.formats import (
     ReadOptions,
     check,
     damaged,
-    memory,
     over,
+    refuse_ending,
     tell,
     textual,
 )
+from pura.documents.leave_out import by_rule
 from pura.provenance import reading
 from pura.words.sentences import fill, findings
 
@@ -83,16 +80,6 @@ def from_bytes(data: bytes, *, name: str, encoding: str | None = None) -> Docume
     )
 
 
-def check_size(size: int) -> None:
-    """Refuse a file that is too large.
-
-    Raises:
-        InputError: More than MAX_FILE_BYTES.
-    """
-    if size > MAX_FILE_BYTES:
-        raise over("limit.file", mebibytes=MAX_FILE_BYTES >> 20)
-
-
 def check_text(text: str) -> None:
     """Refuse what cannot be audited, before any work is done.
 
@@ -111,88 +98,11 @@ def check_text(text: str) -> None:
         raise InputError("input.surrogates") from None
 
 
-_CHUNK: Final = 1 << 20
-
-
-def read_bytes_of(path: Path, *, follow_links: bool = True) -> bytes:
-    """Read a file whole.
-
-    Size and kind are those of the open file, not of the name, which may have moved meanwhile. A
-    file that changes under the reader is refused: the hash would name bytes that never were a file.
-
-    Args:
-        path: Where it is.
-        follow_links: False refuses a name that is a symbolic link (as folders are read).
-
-    Raises:
-        InputError: Missing, unreadable, not a regular file, too large, or changing.
-    """
-    try:
-        file = open_regular(path, follow_links=follow_links)
-    except (OSError, ValueError) as error:
-        if isinstance(error, IsADirectoryError) or (os.name == "nt" and path.is_dir()):
-            raise InputError("input.folder", code="input-folder") from None
-        raise unreadable(error) from None
-    with file:
-        return _read(file)
-
-
-def unreadable(error: Exception) -> InputError:
-    """Return what is said of a file that the system does not open or read."""
-    number = getattr(error, "errno", None)
-    if number == NOT_REGULAR:
-        why = phrase("reason.special")
-    else:
-        why = phrase("reason.system", why=number) if number else phrase("reason.name")
-    return InputError("input.read", why=why, code="input-unreadable")
-
-
-def digest_of(path: Path, heartbeat: Callable[[], None] = lambda: None) -> tuple[str, int]:
-    """Return SHA-256 and size of a file that could not be made a text of; nothing is kept of it.
-
-    Args:
-        path: Where it is.
-        heartbeat: Called often; may raise.
-
-    Returns:
-        The digest, and the number of bytes; "" and 0 where they cannot be read.
-    """
-    digest, size = hashlib.sha256(), 0
-    try:
-        with open_regular(path) as file:
-            while piece := file.read(_CHUNK):
-                heartbeat()
-                digest.update(piece)
-                size += len(piece)
-    except (OSError, ValueError):
-        return "", 0
-    return digest.hexdigest(), size
-
-
 def read_standard_input() -> bytes:
     """Read standard input to its end, or to one byte beyond the limit."""
     data = sys.stdin.buffer.read(MAX_FILE_BYTES + 1)
     check_size(len(data))
     return data
-
-
-def _read(file: BinaryIO) -> bytes:
-    before = os.fstat(file.fileno())
-    check_size(before.st_size)
-    pieces, size = [], 0
-    try:
-        while piece := file.read(_CHUNK):
-            pieces.append(piece)
-            size += len(piece)
-            if size > before.st_size:
-                break  # it grows; how far does not matter
-        after = os.fstat(file.fileno())
-    except OSError as error:
-        raise unreadable(error) from None
-    same = (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns)
-    if not same or size != after.st_size:
-        raise InputError("input.changed", code="input-changed")
-    return b"".join(pieces)
 
 
 def read_sandboxed(
@@ -216,36 +126,17 @@ def read_sandboxed(
     Raises:
         InputError: The child refused the file, broke a limit, or died.
     """
-    asked = asdict(replace(options, trust=""))
+    asked = asdict(replace(options, trust="", leave_out=()))
     head = json.dumps({"format": form.name, "options": asked}).encode() + b"\n"
     ending = manifests.ask_child(head + data, heartbeat)
     return _judge(ending.status, ending.answer, form, late=ending.late)
-
-
-def refuse_ending(status: int, label: Phrase, *, late: bool) -> None:
-    """Refuse a file whose reader ended otherwise than by itself.
-
-    Raises:
-        InputError: Why.
-    """
-    if late:
-        raise formats.over("limit.time", seconds=f"{formats.CHILD_WALL_SECONDS:g}")
-    if status == -getattr(signal, "SIGXCPU", 0) != 0:
-        raise formats.over("limit.time", seconds=formats.CHILD_CPU_SECONDS)
-    if status == NOT_SHUT_STATUS:
-        raise InputError("reader.cage", code="input-sandbox")
-    if status != 0:
-        # Python says MemoryError, C code dies of it: by abort, by a bad access, or by a status.
-        if status in (-getattr(signal, "SIGKILL", 9), -getattr(signal, "SIGABRT", 6)):
-            raise memory()
-        raise InputError("reader.stopped", label=label, status=status, code="input-crash")
 
 
 def _judge(
     status: int, answer: bytes, form: Format | Container, *, late: bool
 ) -> tuple[Format, list[Extract]]:
     if len(answer) > formats.MAX_ANSWER_BYTES and not late:
-        raise formats.over("limit.file", mebibytes=formats.MAX_ANSWER_BYTES >> 20)
+        raise over("limit.file", mebibytes=formats.MAX_ANSWER_BYTES >> 20)
     refuse_ending(status, form.label, late=late)
     try:
         reply = json.loads(answer)
@@ -274,6 +165,7 @@ def _extract(item: object) -> Extract:
     changes = all(f"change.{one.name}" in findings() for one in found.transforms)
     ordered = len(starts) <= formats.MAX_PAGES and starts == sorted(starts)
     inside = not starts or (starts[0] >= 0 and starts[-1] <= len(found.text))
+    inside &= all(0 <= start <= end <= len(found.text) for start, end in found.quotations)
     if found.role not in ROLES or not (changes and ordered and inside):
         raise ValueError("extract")
     if found.refusal is not None:
@@ -324,6 +216,12 @@ def read_data(
     heartbeat: Checkpoint = never_cancelled,
 ) -> Extraction:
     """Read the bytes of a file of any format; see :func:`read_document`."""
+    extraction = _read_whole(data, name, options, heartbeat)
+    return by_rule(extraction, options.leave_out)
+
+
+def _read_whole(data: bytes, name: str, options: ReadOptions, heartbeat: Checkpoint) -> Extraction:
+    """Read the bytes of a file with everything that is in it."""
     check_size(len(data))
     form = tell(data, name) if options.format is None else FORMATS[options.format]
     if isinstance(form, Format) and not form.reader:
@@ -341,9 +239,29 @@ def read_data(
             format=form.name,
             documents=(document,),
         )
+    if isinstance(form, Format) and form.name == "picture":
+        return _assemble(data, name, form, ocr.read_picture(data, heartbeat=heartbeat))
     told, extracts = read_sandboxed(data, form, options, heartbeat=heartbeat)
+    written = any(one.text.strip() for one in extracts if one.role == MAIN)
+    if told.name == "pdf" and not written:
+        extracts = _recognised(data, extracts, heartbeat)
     found = _assemble(data, name, told, extracts)
     return _with_manifest(data, found, options.trust, heartbeat)
+
+
+def _recognised(data: bytes, extracts: list[Extract], heartbeat: Checkpoint) -> list[Extract]:
+    """Return the texts of a PDF without text of its own, with what its pages show.
+
+    Raises:
+        InputError: They cannot be read, and the file holds no other text.
+    """
+    others = [one for one in extracts if one.role != MAIN]
+    try:
+        return [*ocr.read_pdf(data, heartbeat=heartbeat), *others]
+    except InputError as error:
+        if not any(one.text.strip() for one in others):
+            raise
+        return [Extract(text="", refusal=error.packed()), *others]
 
 
 def read_file(path: Path, options: ReadOptions = _DEFAULT) -> Document:
@@ -359,7 +277,7 @@ def is_plain(path: Path) -> bool:
     """Tell whether a file is named and begins like plain text, which no child reads."""
     try:
         with open_regular(path) as file:
-            form = tell(file.read(_CHUNK), path.name)
+            form = tell(file.read(CHUNK), path.name)
     except (OSError, ValueError, InputError):
         return False
     return form is FORMATS["text"] and path.suffix.lower() in form.endings

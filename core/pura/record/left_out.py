@@ -23,6 +23,11 @@ FEWEST_WORDS: Final = 30
 The shortest texts that a shipped power table calls found at the policy's rate of 95 % have 30
 usable positions, and a word of prose has at most about one."""
 
+QUOTATIONS: Final = "quotations"
+REFERENCES: Final = "references"
+LEAVE_OUT: Final = (QUOTATIONS, REFERENCES)
+"""What a rule that is fixed beforehand may leave out of the examined text."""
+
 _MAX_COUNT: Final = 10**9  # more than any file within the limits of the readers can hold
 _MAX_NAME: Final = 120  # characters of a name in a sentence, which holds 200
 _MOST_NAMED: Final = 3  # places that the one-line summary names; the list has all
@@ -132,6 +137,37 @@ class LeftOut:
             return fill(Sentence(key="left-out.entry", values=values), language)
         values["part"] = _short(self.part)
         return fill(Sentence(key="left-out.entry-part", values=values), language)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExcludedPiece:
+    """A piece of the text as found that a rule fixed beforehand left out of the examined text.
+
+    Attributes:
+        kind: ``quotation`` or ``references``.
+        start: First character of the text as found; blanks before the piece are part of it.
+        end: Character after the last.
+        part: The part that ``--part`` takes to audit it.
+    """
+
+    kind: LeftOutKind
+    start: Annotated[int, whole(0, _MAX_COUNT)]
+    end: Annotated[int, whole(0, _MAX_COUNT)]
+    part: str = ""
+
+
+def without_pieces(text: str, pieces: Iterable[ExcludedPiece]) -> str:
+    """Return what of a text is examined.
+
+    Args:
+        text: The text as found.
+        pieces: What is left out of it, rising.
+    """
+    kept, place = [], 0
+    for piece in pieces:
+        kept.append(text[place : piece.start])
+        place = piece.end
+    return "".join([*kept, text[place:]])
 
 
 def left_out_words(entries: Iterable[LeftOut]) -> int | None:

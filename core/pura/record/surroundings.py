@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pura.base.decoder import later
 from pura.base.errors import PuraError, RecordError
-from pura.record.left_out import LeftOut, left_out_share
+from pura.record.left_out import ExcludedPiece, LeftOut, left_out_share
 from pura.record.titles import titled
 from pura.record.transforms import Transform
 from pura.scheme.identity import PayloadSeries
@@ -70,6 +70,8 @@ class InputFacts:
         left_out: What of the file was not examined, in this text or beside it; also empty in
             records of versions that did not say.
         examined_words: Words of the file that were examined, in this text and beside it.
+        excluded: Pieces of the text as found that a rule fixed beforehand left out, rising; they
+            are listed in ``left_out`` as well. Empty where the record shows another text.
         notes: How the file was read, and what is uncertain about it.
     """
 
@@ -85,6 +87,7 @@ class InputFacts:
     pages: tuple[int, ...] = later(())
     left_out: tuple[LeftOut, ...] = later(())
     examined_words: int = later(0)
+    excluded: tuple[ExcludedPiece, ...] = later(())
     notes: tuple[Sentence, ...] = later(())
 
     @property

@@ -144,7 +144,7 @@ async def document_of(
             if time.monotonic() > until:
                 raise over("limit.time", seconds=f"{most:g}")
 
-        options = ReadOptions(trust=service.trust)
+        options = ReadOptions(trust=service.trust, leave_out=service.leave_out)
         return read_data(data, name=name, options=options, heartbeat=in_time)
 
     extraction = await service.parsed(asker, len(data), read)

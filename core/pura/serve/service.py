@@ -331,6 +331,12 @@ class Service:
         return self._reader.setup.trust or ""
 
     @property
+    def leave_out(self) -> tuple[str, ...]:
+        """What is left out of examined texts."""
+        policy = self._reader.setup.policy
+        return policy.leave_out if isinstance(policy, Policy) else ()
+
+    @property
     def pending(self) -> int:
         """Checks that wait, and answers that nobody has fetched."""
         return sum(1 for one in self._checks.values() if not one.fetched)

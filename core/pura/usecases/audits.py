@@ -13,7 +13,15 @@ from pura.base.catalogue import phrase
 from pura.base.errors import PolicyError, PuraError, ReportFileError
 from pura.base.numerals import visible
 from pura.base.progress import Checkpoint, Progress, Stage, never_cancelled, no_progress
-from pura.detect.options import AuditText, KeyUse, Notice, Options, latest_day, with_manifests
+from pura.detect.options import (
+    AuditText,
+    KeyUse,
+    Notice,
+    Options,
+    latest_day,
+    under_policy,
+    with_manifests,
+)
 from pura.detect.step_log import STEPS, bytes_noted
 from pura.detect.unexamined import IntendedSetup, audit_contained, contained, reason_of, unexamined
 from pura.detect.verdict.policy import Policy, load_policy
@@ -27,7 +35,7 @@ from pura.record.surroundings import InputFacts, KeyFacts, StepReport
 from pura.register.store import Register
 from pura.scheme import Profile
 from pura.usecases import registers
-from pura.usecases.choices import Choices, trusted
+from pura.usecases.choices import Choices, together, trusted
 from pura.usecases.environment import Environment, OpenKey
 from pura.usecases.keys import epoch_keys, refuse_kind
 from pura.usecases.measurements import tables_of
@@ -115,6 +123,7 @@ def stored_setup(
         keys=tuple(keys) or tuple(environment.key_of(key) for key in setup.keys),
         profile=profile or environment.profiles.get(setup.profile),
         model=None if other_model else setup.model or None,
+        leave_out=setup.leave_out,
     )
 
 
@@ -352,7 +361,7 @@ class Prepared:
             for item, said in zip(items, heard, strict=True)
             if isinstance(item, AuditText)
         ]
-        texts = with_manifests(texts, self._options, checkpoint)
+        texts = under_policy(with_manifests(texts, self._options, checkpoint), self._options)
         found = self._audits(texts, progress, checkpoint, day) if texts else []
         done = iter(zip(texts, found, strict=True))
         return [
@@ -524,7 +533,9 @@ def policy_of(environment: Environment, setup: Setup) -> Policy:
     policy = setup.policy
     if not isinstance(policy, Policy):
         policy = load_policy(policy or environment.paths.policy, must_exist=policy is not None)
-    return replace(policy, stop_early=True) if setup.stop_early else policy
+    if setup.stop_early:
+        policy = replace(policy, stop_early=True)
+    return replace(policy, leave_out=together(policy.leave_out, setup.leave_out))
 
 
 def audit(

@@ -181,6 +181,7 @@ def run_batch(
         make_private(place.parent)
     _clear_place(output, place, anew=anew)
     setup = resolved(environment, setup)
+    inputs = inputs.under(policy_of(environment, setup).leave_out)
     with BatchJournal(place, _settings(environment, setup)) as noted:
         plan = BatchPlan(
             paths=environment.paths,

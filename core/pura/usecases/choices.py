@@ -15,6 +15,7 @@ from pura.base.json_text import read_json
 from pura.base.numerals import visible
 from pura.base.paths import Paths
 from pura.documents import ReadOptions, read_document
+from pura.record.left_out import LEAVE_OUT
 
 if TYPE_CHECKING:
     from pura.detect.verdict.policy import Policy
@@ -142,6 +143,23 @@ def read_trust(path: Path) -> tuple[str, int]:
         raise InputError("choice.trust", name=visible(path.name), code="usage") from None
 
 
+def together(*rules: tuple[str, ...]) -> tuple[str, ...]:
+    """Return what rules leave out together, in one order."""
+    return tuple(name for name in LEAVE_OUT if any(name in rule for rule in rules))
+
+
+def refuse_other_rules(names: Iterable[str]) -> None:
+    """Refuse what no rule leaves out.
+
+    Raises:
+        InputError: A name is not in :data:`~pura.record.left_out.LEAVE_OUT`.
+    """
+    for name in names:
+        if name not in LEAVE_OUT:
+            known = ", ".join(LEAVE_OUT)
+            raise InputError("choice.unknown", known=known, name=name, code="usage")
+
+
 DECODERS: Final = ("exact", "paper")
 
 
@@ -167,6 +185,8 @@ class Choices:
             evidence (Gumbel-max).
         trust: Certificates, PEM, whose signatures of manifests are trusted; None takes the
             user's list (:func:`trusted`), empty trusts nobody.
+        leave_out: What is left out of the examined texts besides what the policy says, of
+            :data:`~pura.record.left_out.LEAVE_OUT`.
         resume: Keep sealed numbers of long texts until their audit ends, and go on from them.
     """
 
@@ -179,4 +199,5 @@ class Choices:
     epochs: str = ""
     weigh: bool = False
     trust: str | None = None
+    leave_out: tuple[str, ...] = ()
     resume: bool = False

@@ -22,8 +22,8 @@ from pura.caselog.cases import read_case
 from pura.caselog.reports import confirmations, note_report, note_signed, request_of_case
 from pura.detect.verdict.policy import load_policy
 from pura.detect.verdict.power import shipped_power
+from pura.documents.file_bytes import read_bytes_of
 from pura.documents.pages import Pages, examined_bytes
-from pura.documents.reading import read_bytes_of
 from pura.keys import Secret
 from pura.record.audit import Audit
 from pura.report import typesetter

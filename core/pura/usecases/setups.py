@@ -10,14 +10,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final
 
-from pura.base.decoder import DecodeError, decode
+from pura.base.decoder import DecodeError, decode, later, list_of, one_of
 from pura.base.errors import KeyStoreError, ModelError, ProfileError, PuraError, os_error_as
 from pura.base.files import file_lock, read_bounded, write_atomic
 from pura.base.json_text import read_json
 from pura.detect.fitness import mismatches
 from pura.keys import KeyEntry
+from pura.record.left_out import LEAVE_OUT
 from pura.scheme import Profile
 from pura.scheme.profile import clean_name, refuse_path
 from pura.usecases.environment import Environment
@@ -25,6 +26,7 @@ from pura.usecases.environment import Environment
 SCHEMA: Final = "pura-stored-setup/1"
 _MAX_BYTES: Final = 64 << 10
 _PATIENCE_S: Final = 10.0
+_LEAVE_OUT: Final = list_of(one_of(*LEAVE_OUT), len(LEAVE_OUT), ", ".join(LEAVE_OUT), unique=True)
 
 logger = logging.getLogger(__name__)
 
@@ -42,6 +44,8 @@ class StoredSetup:
         keys: Fingerprints of the keys; all are tried in every audit.
         model: Name of an installed model; empty: the one that the profile names, else the only
             one installed.
+        leave_out: What is left out of the examined texts besides what the policy says, of
+            :data:`~pura.record.left_out.LEAVE_OUT`.
         schema: :data:`SCHEMA`.
     """
 
@@ -49,6 +53,7 @@ class StoredSetup:
     profile: str
     keys: tuple[str, ...]
     model: str = ""
+    leave_out: Annotated[tuple[str, ...], _LEAVE_OUT] = later(())
     schema: str = SCHEMA
 
 
@@ -130,7 +135,10 @@ class SetupFolder:
 
 
 def _write(path: Path, setup: StoredSetup) -> None:
-    data = json.dumps(asdict(setup), ensure_ascii=False, indent=1)
+    values = asdict(setup)
+    if not setup.leave_out:  # as programs that know no such rule write and read it
+        del values["leave_out"]
+    data = json.dumps(values, ensure_ascii=False, indent=1)
     with os_error_as(ProfileError, "file.write", name=path.name):
         write_atomic(path, data.encode())
 
@@ -191,6 +199,7 @@ def save_setup(
     profile: str,
     keys: tuple[str, ...],
     model: str = "",
+    leave_out: tuple[str, ...] = (),
     replace: bool = False,
 ) -> StoredSetup:
     """Store a set-up whose parts are here and belong together.
@@ -201,13 +210,16 @@ def save_setup(
         profile: Name of a stored profile.
         keys: Fingerprints of stored keys.
         model: Name of an installed model; empty: the one that the profile names.
+        leave_out: As of a :class:`StoredSetup`.
         replace: Whether another set-up of that name may be replaced.
 
     Raises:
         PuraError: A part is missing, the parts do not belong together, or the name is taken.
     """
     refuse_path(name)
-    setup = StoredSetup(name=clean_name(name), profile=profile, keys=keys, model=model)
+    setup = StoredSetup(
+        name=clean_name(name), profile=profile, keys=keys, model=model, leave_out=leave_out
+    )
     for fault in setup_faults(environment, setup):
         raise fault
     folder = setup_folder(environment)

@@ -5866,6 +5866,18 @@ Anteil {share:text}</translation>
         <translation>Höchstens berichtet</translation>
     </message>
     <message>
+        <source>quotations of 15 words or more</source>
+        <translation>Zitate ab 15 Wörtern</translation>
+    </message>
+    <message>
+        <source>lists of references</source>
+        <translation>Literaturverzeichnisse</translation>
+    </message>
+    <message>
+        <source>Left out of examined texts</source>
+        <translation>Nicht mit untersucht</translation>
+    </message>
+    <message>
         <source>Issued payloads</source>
         <translation>Ausgegebene Nutzlasten</translation>
     </message>
@@ -6099,6 +6111,18 @@ Anteil {share:text}</translation>
     <message>
         <source>Key, profile and model as they are chosen now, to be chosen as one.</source>
         <translation>Schlüssel, Profil und Modell, wie sie jetzt gewählt sind, um sie als Ganzes zu wählen.</translation>
+    </message>
+    <message>
+        <source>Left out of every examined text, as a part of its own that can be examined too:</source>
+        <translation>In untersuchten Texten weglassen; das Weggelassene lässt sich als eigener Teil untersuchen:</translation>
+    </message>
+    <message>
+        <source>Quotations of 15 words or more</source>
+        <translation>Zitate ab 15 Wörtern</translation>
+    </message>
+    <message>
+        <source>Lists of references</source>
+        <translation>Literaturverzeichnisse</translation>
     </message>
     <message>
         <source>Save</source>
@@ -6821,6 +6845,10 @@ Anteil {share:text}</translation>
         <translation>trägt keine Anhaltspunkte</translation>
     </message>
     <message>
+        <source>left out by a rule</source>
+        <translation>nach einer Regel weggelassen</translation>
+    </message>
+    <message>
         <source>Show shading</source>
         <translation>Schattierung zeigen</translation>
     </message>
@@ -6897,6 +6925,10 @@ Anteil {share:text}</translation>
         <translation>{n:count} {n:plural(Passage|Passagen)}</translation>
     </message>
     <message>
+        <source>{n:count} {n:plural(piece|pieces)} left out (hatched)</source>
+        <translation>{n:count} {n:plural(Stelle|Stellen)} weggelassen (schraffiert)</translation>
+    </message>
+    <message>
         <source>speaks against the payload</source>
         <translation>spricht gegen die Nutzlast</translation>
     </message>
@@ -6907,6 +6939,10 @@ Anteil {share:text}</translation>
     <message>
         <source>Token {n:text} of {all:text}, “{token:text}”, {word:text}</source>
         <translation>Token {n:text} von {all:text}, »{token:text}«, {word:text}</translation>
+    </message>
+    <message>
+        <source>Left out of the examined text by a rule</source>
+        <translation>Nach einer Regel nicht mit untersucht</translation>
     </message>
     <message>
         <source>Copy</source>

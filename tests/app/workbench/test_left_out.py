@@ -9,6 +9,7 @@ import pytest
 from PySide6.QtCore import Qt
 
 from pura.record.left_out import LeftOut, LeftOutKind, summary_line
+from pura.usecases.setups import StoredSetup
 from pura_audit.platform.i18n import language
 from pura_audit.session.queue_model import ItemState
 
@@ -88,3 +89,54 @@ def test_a_record_alone_has_no_button(window: Any, audit: Any) -> None:
 def test_nothing_is_said_where_nothing_was_left_out(window: Any, audit: Any) -> None:
     window.session.texts.add_audit(audit)
     assert not window.work.answer.left_out.isVisible()
+
+
+QUOTATION = " ".join(["Nobody who had seen the harbour that morning would have believed it."] * 3)
+
+
+def under(window: Any, *rule: str) -> None:
+    """Choose a set-up that leaves something out."""
+    chosen = window.session.chosen
+    profile = chosen.profile.name
+    setup = StoredSetup(
+        name="essays",
+        profile=profile,
+        keys=tuple(key.fingerprint for key in chosen.keys),
+        leave_out=rule,
+    )
+    chosen.setup = setup
+
+
+@pytest.mark.parametrize("pasted", [True, False])
+def test_a_quotation_that_a_rule_leaves_out_is_hatched_and_examined_by_the_button(
+    window: Any, qtbot: Any, tmp_path: Path, pasted: bool
+) -> None:
+    texts = window.session.texts
+    text = f"{OWN}\n\n“{QUOTATION}”\n\n{OWN}"
+    under(window, "quotations")
+    if pasted:
+        texts.add_text(text)
+    else:
+        path = tmp_path / "essay.txt"
+        path.write_text(text, encoding="utf-8")
+        texts.add_paths([path])
+    qtbot.waitUntil(lambda: texts.current is not None and texts.current.document is not None)
+    window.audit_current()
+    item = texts.current
+    qtbot.waitUntil(lambda: item.state is ItemState.DONE and item.audit is not None)
+    qtbot.waitUntil(lambda: window.work.answer.audit is item.audit)
+    (piece,) = item.audit.input.excluded
+    view = window.work.text.view
+    assert view.text == text
+    assert view.is_excluded(text.index("Nobody"))
+    assert not view.is_excluded(0)
+    assert view.is_excluded(piece.end - 1)
+    assert not view.is_excluded(piece.end)
+    assert "1 piece left out (hatched)" in window.work.text.side_note.text()
+    assert window.work.answer.left_out.isVisible()
+    qtbot.mouseClick(window.work.answer.examine_parts, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: len(texts.queue.items) == 2)
+    second = texts.queue.items[1]
+    qtbot.waitUntil(lambda: second.state is ItemState.DONE and second.audit is not None)
+    assert second.document.text == QUOTATION
+    assert second.audit.input.excluded == ()

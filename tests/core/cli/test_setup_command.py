@@ -179,3 +179,67 @@ def test_a_batch_is_audited_with_a_set_up(
     assert done.exit_code == 0, (done.output, done.exception)
     [row] = [json.loads(line) for line in table.read_text(encoding="utf-8").splitlines()]
     assert (row["verdict"] == "mark") is (name == "house")
+
+
+QUOTED = " ".join(["Nobody who had seen the harbour that morning would have believed it."] * 3)
+
+
+def test_a_set_up_leaves_quotations_out_and_a_part_takes_them(
+    keys: dict[str, str], letter: Path, passphrase: Path, tmp_path: Path
+) -> None:
+    made = pura(
+        *("setup", "new", "essays", "--profile", "letters", "--key", "house"),
+        *("--leave-out", "quotations"),
+        file=passphrase,
+    )
+    assert made.exit_code == 0, made.output
+    shown = pura("setup", "show", "essays", file=passphrase)
+    assert "leaves out: quotations" in shown.stdout
+    marked = letter.read_text(encoding="utf-8")
+    middle = marked.index(" ", len(marked) // 2)
+    essay = tmp_path / "essay.txt"
+    essay.write_text(f"{marked[:middle]} “{QUOTED}”{marked[middle:]}", encoding="utf-8")
+    found = audited(essay, passphrase, "--setup", "essays")
+    assert found["verdict"] == "mark"
+    (entry,) = found["left_out"]
+    assert (entry["kind"], entry["words"], entry["part"]) == ("quotation", 36, "quotation 1")
+    whole = audited(essay, passphrase, "--setup", "house")
+    assert whole["left_out"] == []
+    # The option adds to what the set-up says.
+    both = audited(essay, passphrase, "--setup", "house", "--leave-out", "quotations")
+    assert both["left_out"] == found["left_out"]
+    piece = audited(essay, passphrase, "--setup", "essays", "--part", "quotation 1")
+    assert piece["verdict"] != "mark"
+    assert [one["kind"] for one in piece["left_out"]] == ["main-text"]
+
+
+def test_a_batch_leaves_the_same_out_of_files_and_rows(
+    keys: dict[str, str],
+    letter: Path,
+    passphrase: Path,
+    tmp_path: Path,
+    rows: Callable[[str], list[dict[str, Any]]],
+) -> None:
+    text = f"{letter.read_text(encoding='utf-8')} “{QUOTED}”"
+    (tmp_path / "a.txt").write_text(text, encoding="utf-8")
+    (tmp_path / "b.jsonl").write_text(json.dumps({"text": text}) + "\n", encoding="utf-8")
+    out = tmp_path / "found.jsonl"
+    done = pura(
+        *("batch", "run", tmp_path / "a.txt", tmp_path / "b.jsonl", "-o", out),
+        *("--setup", "house", "--leave-out", "quotations"),
+        file=passphrase,
+    )
+    assert done.exit_code == 0, (done.output, done.exception)
+    found = rows(out.read_text(encoding="utf-8"))
+    assert [row["left_out_kinds"] for row in found] == [["quotation"], ["quotation"]]
+    assert [row["left_out_words"] for row in found] == [36, 36]
+    assert found[0]["log10_e"] == found[1]["log10_e"]
+
+
+def test_what_no_rule_leaves_out_is_refused(
+    keys: dict[str, str], letter: Path, passphrase: Path
+) -> None:
+    done = pura("verify", letter, "--setup", "house", "--leave-out", "jokes", file=passphrase)
+    assert refusal(done) == "usage"
+    words = ("setup", "new", "x", "--profile", "letters", "--key", "house", "--leave-out", "jokes")
+    assert refusal(pura(*words, file=passphrase)) == "usage"

@@ -12,22 +12,44 @@ _FREE, _CHAIN_END, _FAT = 0xFFFF_FFFF, 0xFFFF_FFFE, 0xFFFF_FFFD
 
 
 def compound(names: Sequence[str], contents: Mapping[str, bytes] | None = None) -> bytes:
-    """Write a compound file with a stream of each name at its top, empty where nothing is said."""
+    """Write a compound file with a stream of each name, empty where nothing is said.
+
+    Args:
+        names: At its top; ``a/b`` is ``b`` in the storage ``a``.
+        contents: Of the streams; short ones are filled up.
+    """
     filled = {name: data.ljust(_FEWEST, b"\0") for name, data in (contents or {}).items()}
-    directory_sectors = (len(names) + 1 + 3) // 4
+    # Every storage and stream has an entry; those of one storage are a chain to the right, which
+    # is a tree as well.
+    paths: list[str] = []
+    for name in names:
+        parts = name.split("/")
+        for end in range(1, len(parts) + 1):
+            if (path := "/".join(parts[:end])) not in paths:
+                paths.append(path)
+    numbers = {path: number for number, path in enumerate(paths, 1)}
+
+    def inside(storage: str) -> list[int]:
+        return [n for path, n in numbers.items() if path.rpartition("/")[0] == storage]
+
+    directory_sectors = (len(paths) + 1 + 3) // 4
     chain = [_FAT, *range(2, directory_sectors + 1), _CHAIN_END]
-    entries = [_entry("Root Entry", 5, child=1 if names else _FREE)]
+    entries = [_entry("Root Entry", 5, child=inside("")[0] if paths else _FREE)]
     body = b""
-    for number, name in enumerate(names, 1):
-        # A chain to the right is a tree as well.
-        right = number + 1 if number < len(names) else _FREE
-        data, start = filled.get(name, b""), len(chain)
+    for path in paths:
+        storage, _, name = path.rpartition("/")
+        beside, below = inside(storage), inside(path)
+        following = beside.index(numbers[path]) + 1
+        right = beside[following] if following < len(beside) else _FREE
+        if below:
+            entries.append(_entry(name, 1, right=right, child=below[0]))
+            continue
+        data, start = filled.get(path, b""), len(chain)
         sectors = -(-len(data) // _SECTOR)
         if sectors:
             chain += [*range(start + 1, start + sectors), _CHAIN_END]
             body += data.ljust(sectors * _SECTOR, b"\0")
-        size = len((contents or {}).get(name, b"").ljust(_FEWEST, b"\0")) if sectors else 0
-        entries.append(_entry(name, 2, right=right, start=start if sectors else 0, size=size))
+        entries.append(_entry(name, 2, right=right, start=start if sectors else 0, size=len(data)))
     entries += [bytes(128)] * (-len(entries) % 4)
     assert len(chain) <= 128, "the table of sectors has one sector"
     table = struct.pack("<128I", *chain, *[_FREE] * (128 - len(chain)))

@@ -16,7 +16,7 @@ import psutil
 import pytest
 
 from pura.base.errors import InputError
-from pura.documents import formats, read_data, read_document, reading
+from pura.documents import file_bytes, formats, read_data, read_document
 from pura.record.left_out import LeftOutKind
 
 GOOD = "<p>An honest page with a few plain words.</p>"
@@ -414,14 +414,14 @@ def test_a_gigabyte_of_nothing_is_refused_before_it_is_read(tmp_path: Path) -> N
 def test_a_file_that_changes_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "log.txt"
     path.write_text("first words\n" * 100)
-    check = reading.check_size
+    check = file_bytes.check_size
 
     def writes(size: int) -> None:
         with path.open("a") as file:
             file.write("more words\n")
         check(size)
 
-    monkeypatch.setattr(reading, "check_size", writes)
+    monkeypatch.setattr(file_bytes, "check_size", writes)
     with pytest.raises(InputError, match="changed while it was read"):
         read_document(path)
 
@@ -432,7 +432,7 @@ def test_a_file_that_vanishes_is_whole_or_refused(
 ) -> None:
     path = tmp_path / "gone.txt"
     path.write_text("first words")
-    monkeypatch.setattr(reading, "check_size", lambda _: path.unlink(missing_ok=True))
+    monkeypatch.setattr(file_bytes, "check_size", lambda _: path.unlink(missing_ok=True))
     assert read_document(path).chosen[0].text == "first words"
     with pytest.raises(InputError, match="cannot be read"):
         read_document(path)

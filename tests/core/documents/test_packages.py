@@ -187,7 +187,6 @@ def test_a_binary_workbook_is_named() -> None:
         (["Workbook"], "kind.xls"),
         (["Book"], "kind.xls"),
         (["PowerPoint Document", "Pictures"], "kind.ppt"),
-        (["__properties_version1.0", "__substg1.0_1000001F"], "kind.msg"),
         (["Anything"], "kind.office"),
     ],
 )

@@ -16,11 +16,12 @@ import numpy as np
 from pura.base.errors import InputError
 from pura.base.progress import Checkpoint, never_cancelled
 from pura.documents import characters, layout
-from pura.documents.characters import Restored, Substitution, unchanged
+from pura.documents.characters import Change, Restored, Substitution, rewrite, unchanged
 from pura.documents.layout import Costs
 from pura.documents.restore import CASES, MIXED, case_of, restore, restore_case
 from pura.model.tokenise import HasTokenizer, Tokens, decode, nats_of, tokenise, usual_spelling
 from pura.record.evidence import ChangeFacts, VariantFacts
+from pura.record.left_out import ExcludedPiece
 from pura.scheme import I64
 from pura.words.sentences import Sentence, sentence
 
@@ -53,6 +54,7 @@ class Variant:
         text: Its characters; without hidden manifests.
         ids: int64 [L], saved token ids; None tokenises the text.
         undone: How it was made from the text as found; None for a text of its own.
+        excluded: Pieces of the text as found that a rule leaves out.
         read: The model reads it and it counts; another one is so much likelier otherwise.
     """
 
@@ -60,6 +62,7 @@ class Variant:
     text: str
     ids: I64 | None = None
     undone: Restored | None = None
+    excluded: tuple[ExcludedPiece, ...] = ()
     read: bool = True
 
     @property
@@ -73,7 +76,18 @@ class Variant:
 
     def spans_in_record(self, spans: I64) -> I64:
         """Return the tokens' characters in the text that a record of this reading shows."""
-        return spans if self.undone is None else self.undone.spans_in_found(spans)
+        if self.undone is None:
+            return spans
+        found = self.undone.spans_in_found(spans)
+        # What was undone behind a token belongs to it; a piece that is left out does not.
+        if self.excluded and found.size:
+            beyond = int(self.undone.origin[-1]) + 1
+            edges = [(one.start, one.end) for one in self.excluded]
+            starts, ends = np.array([*edges, (beyond, beyond)], dtype=np.int64).T
+            following = np.searchsorted(starts, found[:, 0])
+            start, end = starts[following], ends[following]
+            found[:, 1] = np.where(found[:, 1] <= end, np.minimum(found[:, 1], start), found[:, 1])
+        return found
 
     def facts(
         self, tokens: Tokens, *, shown: bool, own: str, usable: int, log10_e: float, verdict: str
@@ -96,6 +110,7 @@ class Variant:
 def variants_of(
     text: str,
     *,
+    excluded: Sequence[ExcludedPiece] = (),
     restored: bool = True,
     spelt: Spelling | None = None,
     costs: Costs = len,
@@ -108,6 +123,7 @@ def variants_of(
 
     Args:
         text: The text as found.
+        excluded: Pieces that a rule leaves out; no reading has their characters.
         restored: Also try the text as it was before it was handled, where it shows signs of that.
         spelt: The usual spelling of words in small letters; None leaves the case alone.
         costs: Nats that a text takes; without a vocabulary the shortest is taken for the likeliest.
@@ -118,9 +134,9 @@ def variants_of(
         The text as found, then the likeliest ways to undo what was done to it.
     """
     # A hidden manifest is no part of what anybody wrote: no reading has its characters.
-    bare = characters.cut(text)
-    if not (bare.changed and bare.text.strip()):
-        bare = unchanged(text)
+    ruled = _without_pieces(text, excluded)
+    bare = characters.cut(ruled.text)
+    bare = ruled.then(bare) if bare.changed and bare.text.strip() else ruled
     ways = _handled(bare, spelt, costs) if restored else [(bare, 0.0)]
     nearest = sorted(ways, key=lambda one: one[1])[:_MOST]
     least, sure = nearest[0][1], layout.doubtful(nearest[0][0])
@@ -133,6 +149,7 @@ def variants_of(
             name=FOUND if way is bare else _named(way),
             text=way.text,
             undone=way if way.changed else None,
+            excluded=tuple(excluded),
             read=nats <= limit,
         )
         for (way, nats), limit in zip(ways, limits, strict=True)
@@ -141,6 +158,14 @@ def variants_of(
     if ids is not None:
         distinct.append(Variant(name=IDS, text=ids_text or "", ids=ids))
     return tuple(distinct)
+
+
+def _without_pieces(text: str, excluded: Sequence[ExcludedPiece]) -> Restored:
+    """Return a text without the pieces that a rule leaves out, with the way back."""
+    if not excluded:
+        return unchanged(text)
+    pieces = [Change(one.start, one.end, "", f"{one.kind}-left-out") for one in excluded]
+    return rewrite(text, pieces, dict.fromkeys(one.name for one in pieces))
 
 
 def _named(way: Restored) -> str:
@@ -168,6 +193,7 @@ def readings_of(
     text: str,
     *,
     restored: bool,
+    excluded: Sequence[ExcludedPiece] = (),
     mend: Mend | None = None,
     ids: Sequence[int] | I64 | None = None,
     checkpoint: Checkpoint = never_cancelled,
@@ -178,6 +204,7 @@ def readings_of(
         model: Whose tokenizer.
         text: The text as found.
         restored: As in :func:`variants_of`.
+        excluded: Likewise.
         mend: Mends broken words and puts signs back; None where no model is at hand.
         ids: Token ids that a generator saved.
         checkpoint: Called often; may raise.
@@ -193,12 +220,16 @@ def readings_of(
 
     notes: list[Sentence] = []
     saved, words = None, None
-    if ids is not None:
+    if ids is not None and excluded:
+        # They are those of the whole text, of which a rule leaves something out.
+        notes.append(sentence("log.ids-excluded"))
+    elif ids is not None:
         saved, words = check_ids(model, ids)
         if words.strip() != text.strip():
             notes.append(sentence("log.ids-differ"))
     variants = variants_of(
         text,
+        excluded=excluded,
         restored=restored,
         spelt=lambda words: usual_spelling(model.tokenizer, words),
         costs=nats,
@@ -229,7 +260,7 @@ def _mended(variants: tuple[Variant, ...], mend: Mend) -> tuple[Variant, ...]:
     if not mended.changed:
         return variants
     before = unchanged(base.text) if base.undone is None else base.undone
-    spelt = Variant(name=SPELLING, text=mended.text, undone=before.then(mended))
+    spelt = replace(base, name=SPELLING, text=mended.text, undone=before.then(mended))
     read = [replace(one, read=one.read and one is not base) for one in variants]
     return (*read[: place + 1], spelt, *read[place + 1 :])
 

@@ -33,6 +33,7 @@ from pura.base.errors import PolicyError, naming, os_error_as, unusable
 from pura.base.files import read_start, write_atomic
 from pura.base.json_text import read_json
 from pura.base.paths import resource
+from pura.record.left_out import LEAVE_OUT
 from pura.record.naming import IDENTIFIED, LEAST_IDENTIFIED
 from pura.scheme.profile import MAX_EPOCHS
 
@@ -51,6 +52,9 @@ def _text(least: int, most: int) -> Form:
 
 _FINGERPRINT: Final = "[0-9a-f]{64}"
 _LANGUAGES: Final = list_of(_text(2, 35), 100, "“de”, “en-GB”")
+_LEAVE_OUT: Final = list_of(
+    one_of(*LEAVE_OUT), len(LEAVE_OUT), ", ".join(f"“{name}”" for name in LEAVE_OUT), unique=True
+)
 _TABLES: Final = list_of(
     matching(_FINGERPRINT, phrase("what.unfit")), 20, f"^{_FINGERPRINT}$", unique=True
 )
@@ -101,6 +105,9 @@ class Policy:
             of a day, a week or a month and nobody gives a range.
         languages: Languages of texts that were validated, BCP 47; a text in another one is not
             examined. Empty admits all.
+        leave_out: What is left out of the examined text: ``quotations`` of at least fifteen words,
+            lists of ``references``. Each piece is listed, and is a part that can be examined by
+            itself.
         power_tables: Fingerprints (SHA-256, hex) of the organisation's own power tables that count
             (power.md); the shipped one counts where none of them speaks of a text.
     """
@@ -130,6 +137,7 @@ class Policy:
     third_person: bool = False
     epochs: Annotated[int, whole(1, MAX_EPOCHS)] = 31
     languages: Annotated[tuple[str, ...], _LANGUAGES] = ()
+    leave_out: Annotated[tuple[str, ...], _LEAVE_OUT] = ()
     power_tables: Annotated[tuple[str, ...], _TABLES] = ()
 
     def __post_init__(self) -> None:

@@ -11,6 +11,12 @@ from pura.record.left_out import LeftOut, LeftOutKind
 from pura.record.transforms import Transform
 from pura.words.sentences import Sentence
 
+QUOTATION_STYLES: Final = frozenset(
+    {"quote", "intense quote", "block text", "quotation", "quotations", "block quotation"}
+)
+"""Names, in small letters, of the paragraph styles for quotations that office programs bring.
+
+Word and LibreOffice keep these names in their files whatever language they show them in."""
 MIN_WORDS: Final = 8
 """Words from which on a cell of a table, a message among persons or a title is worth an audit."""
 
@@ -23,10 +29,12 @@ class TextBlock:
         text: Its characters; may be empty.
         tight: It belongs on the line after a tight block before it, without a blank line (list
             items, table rows).
+        quotation: The format calls it a quotation.
     """
 
     text: str
     tight: bool = False
+    quotation: bool = False
 
 
 def extract(
@@ -63,6 +71,7 @@ def extract(
         notes=notes,
         left_out=left_out,
         pages=pages,
+        quotations=_quotations(blocks, starts),
     )
 
 
@@ -71,6 +80,18 @@ def extract_apart(blocks: Sequence[TextBlock], part: str, kind: LeftOutKind) -> 
     if not any(block.text.strip() for block in blocks):
         return []
     return [extract(blocks, part, ALTERNATIVE, kind=kind)]
+
+
+def _quotations(blocks: Sequence[TextBlock], starts: Sequence[int]) -> tuple[tuple[int, int], ...]:
+    """Return the stretches that paragraphs with a style for quotations fill; neighbours are one."""
+    stretches: list[tuple[int, int]] = []
+    is_open = False
+    for block, start in zip(blocks, starts, strict=True):
+        if block.quotation:
+            begin = stretches.pop()[0] if is_open else start
+            stretches.append((begin, start + len(block.text)))
+        is_open = block.quotation or (is_open and not block.text.strip())
+    return tuple(stretches)
 
 
 def join(blocks: Sequence[TextBlock]) -> tuple[str, tuple[Transform, ...], tuple[int, ...]]:

@@ -26,9 +26,10 @@ _KINDS: Final = {
     "Book": "kind.xls",
     "PowerPoint Document": "kind.ppt",
     "VisioDocument": "kind.office-other",
-    "__properties_version1.0": "kind.msg",
     "Contents": "kind.office-other",
 }
+_MESSAGE: Final = "__properties_version1.0"
+"""What every message of Outlook has at its top."""
 _OTHER_KIND: Final = "kind.office"
 
 # Streams of an OLE object that are a file as it is: of Office since 2007, of OpenDocument, and of
@@ -72,6 +73,8 @@ def format_of_file(data: bytes) -> str:
         raise truncated() from None
     if any(name.lower() in names for name in _LOCKED):
         raise locked()
+    if _MESSAGE in names:
+        return "msg"
     kind = next((kind for name, kind in _KINDS.items() if name.lower() in names), _OTHER_KIND)
     raise no_reader(phrase(kind))
 

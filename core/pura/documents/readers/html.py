@@ -10,7 +10,9 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import Enum, auto
 from html.parser import HTMLParser
+from itertools import accumulate
 from typing import Final
 
 from pura.documents.encodings import DecodedText, decode
@@ -154,7 +156,13 @@ def read_html(data: bytes, options: ReadOptions) -> list[Extract]:
     declared = (found[1] or found[2]).decode("ascii") if found else None
     decoded = decode(data, chosen=options.encoding, declared=declared)
     page = read_page(decoded.text)
-    main = Extract.of(decoded, page.text, transforms=page.transforms, left_out=page.left_out)
+    main = Extract.of(
+        decoded,
+        page.text,
+        transforms=page.transforms,
+        left_out=page.left_out,
+        quotations=page.quotations,
+    )
     return [main, *page.extracts_apart(decoded), *metadata([page.title])]
 
 
@@ -170,6 +178,7 @@ class PageText:
         title: What browsers show above the page.
         transforms: What was done to the text.
         left_out: What was not read at all.
+        quotations: Stretches of the text that the page calls quotations.
     """
 
     text: str
@@ -179,6 +188,7 @@ class PageText:
     title: str
     transforms: tuple[Transform, ...]
     left_out: tuple[LeftOut, ...]
+    quotations: tuple[tuple[int, int], ...] = ()
 
     def extracts_apart(self, decoded: DecodedText, prefix: str = "") -> list[Extract]:
         """Return the words beside the shown text as parts whose names begin with ``prefix``."""
@@ -213,8 +223,10 @@ def read_page(source: str, *, mail: bool = False) -> PageText:
     transforms: tuple[Transform, ...] = ()
     if page.hidden:
         transforms = (Transform(name="hidden-removed", count=page.hidden),)
+    text, quotations = page.flows[_SHOWN].laid_out()
     return PageText(
-        text=page.flows[_SHOWN].text(),
+        text=text,
+        quotations=quotations,
         quoted=page.flows[_QUOTED].text(),
         hidden=page.flows[_HIDDEN].text(),
         fields=page.flows[_FORM].text(),
@@ -255,11 +267,19 @@ _FORM: Final = "form"
 _TITLE: Final = "title"
 
 
+class _Edge(Enum):
+    """Where an element for quotations begins or ends."""
+
+    BEGIN = auto()
+    END = auto()
+
+
 class _Flow:
     """Text runs in reading order, and the line breaks that blocks require between them."""
 
     def __init__(self) -> None:
-        self._items: list[str | int] = []  # text, or how many line breaks are required here
+        # Text, how many line breaks are required here, or an edge of a quotation.
+        self._items: list[str | int | _Edge] = []
 
     def add(self, item: str) -> None:
         """Take a run of text."""
@@ -270,10 +290,16 @@ class _Flow:
         if not self._items or self._items[-1] != count:
             self._items.append(count)
 
+    def mark_edge(self, edge: _Edge) -> None:
+        """Note that a quotation begins or ends here."""
+        self._items.append(edge)
+
     def last_line(self) -> str:
         """Return the last line of text so far that is not empty, at most so much as matters."""
         pieces: list[str] = []
         for item in reversed(self._items):
+            if isinstance(item, _Edge):
+                continue
             is_break = isinstance(item, int) or item == "\n"
             if is_break and "".join(pieces).strip():
                 break
@@ -285,10 +311,17 @@ class _Flow:
 
     def text(self) -> str:
         """Return the text with collapsed spaces and the line breaks that blocks require."""
+        return self.laid_out()[0]
+
+    def laid_out(self) -> tuple[str, tuple[tuple[int, int], ...]]:
+        """Return the text, and where quotations stand in it."""
         pieces: list[str] = []
+        edges: list[tuple[int, _Edge]] = []
         breaks = 0
         for item in self._items:
-            if isinstance(item, int):
+            if isinstance(item, _Edge):
+                edges.append((len(pieces), item))
+            elif isinstance(item, int):
                 breaks = max(breaks, item)
             elif breaks and item.strip(" ") == "":
                 continue
@@ -299,7 +332,19 @@ class _Flow:
                     pieces.append("\n" * max(0, breaks - there))
                 pieces.append(_lead(item, pieces, fresh=breaks > 0))
                 breaks = 0
-        return "".join(pieces).strip("\n").rstrip(" ")
+        whole = "".join(pieces)
+        text = whole.strip("\n").rstrip(" ")
+        cut = len(whole) - len(whole.lstrip("\n"))
+        ends = [0, *accumulate(map(len, pieces))]
+        stretches: list[tuple[int, int]] = []
+        opened: list[int] = []
+        for place, edge in edges:
+            at = min(max(0, ends[place] - cut), len(text))
+            if edge is _Edge.BEGIN:
+                opened.append(at)
+            elif opened and (begin := opened.pop()) < at and not opened:  # the outermost one
+                stretches.append((begin, at))
+        return text, tuple(stretches)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -370,6 +415,8 @@ class _Page(HTMLParser):
         self._counts[tag] += 1
         self._pre += tag in ("pre", "textarea")
         self._edge(tag, element.look)
+        if tag == "blockquote" and element.flow == _SHOWN:
+            self.flows[_SHOWN].mark_edge(_Edge.BEGIN)
         if tag in ("td", "th") and element.flow:
             if self._cell:
                 self._add("\t")
@@ -490,6 +537,8 @@ class _Page(HTMLParser):
         if tag == "style" and self._sheet is not None:
             self._rules.add("".join(self._sheet))
             self._sheet = None
+        if tag == "blockquote" and element.flow == _SHOWN:
+            self.flows[_SHOWN].mark_edge(_Edge.END)
         self._edge(tag, element.look)
         return tag
 

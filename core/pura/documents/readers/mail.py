@@ -150,10 +150,48 @@ _UNQUOTED_BOUNDARY: Final = re.compile(
 """RFC 2045 wants quotes around these characters; many mailers send none."""
 
 
+_FIELD: Final = re.compile(rb"([!-9;-~]+):")
+_KNOWN_FIELDS: Final = frozenset(
+    {
+        *(b"from", b"to", b"cc", b"bcc", b"subject", b"date", b"sender", b"received", b"status"),
+        *(b"references", b"comments", b"keywords", b"organization", b"organisation", b"lines"),
+        *(b"importance", b"priority", b"sensitivity", b"precedence", b"newsgroups", b"path"),
+        *(b"xref", b"approved", b"distribution", b"expires", b"supersedes", b"encrypted"),
+    }
+)
+"""Names of header lines that have no hyphen; nearly all others have one."""
+
+
+def _with_blank_line(data: bytes) -> bytes:
+    """Return a message in which a blank line stands between header and body.
+
+    Where it is missing the parser takes lines of the body such as "Note: this is new" for headers,
+    and their words would be lost.
+    """
+    fields: list[tuple[int, bytes]] = []
+    place = 0
+    while place < len(data):
+        end = data.find(b"\n", place) + 1 or len(data)
+        line = data[place:end]
+        field = _FIELD.match(line)
+        if not line.strip():
+            return data
+        if field is not None:
+            fields.append((place, field[1].lower()))
+        elif not line.startswith((b" ", b"\t", b"From ", b">From ")):
+            break
+        place = end
+    body = place
+    while fields and b"-" not in fields[-1][1] and fields[-1][1] not in _KNOWN_FIELDS:
+        body, _ = fields.pop()
+    return data[:body] + b"\n" + data[body:] if fields and body < place else data
+
+
 def _as_standard(data: bytes) -> bytes:
-    """Return a message with the line ends and quotes that the standard asks for."""
+    """Return a message with the line ends, quotes and blank line that the standard asks for."""
     if b"\n" not in data:
         data = data.replace(b"\r", b"\n")
+    data = _with_blank_line(data)
     return _CONTENT_TYPE.sub(lambda header: _UNQUOTED_BOUNDARY.sub(rb'\1"\2"', header[0]), data)
 
 

@@ -15,7 +15,7 @@ from urllib.parse import unquote
 
 from pura.documents.extraction import ALTERNATIVE, Extract
 from pura.documents.formats import ReadOptions
-from pura.documents.readers.blocks import TextBlock, extract, extract_apart
+from pura.documents.readers.blocks import QUOTATION_STYLES, TextBlock, extract, extract_apart
 from pura.documents.readers.embedded import ole_extracts
 from pura.documents.readers.packages import (
     Package,
@@ -54,7 +54,7 @@ def read_odt(data: bytes, options: ReadOptions) -> list[Extract]:
     changes = _changes(document.body)
     changed = bool(changes.added or changes.removed)
     beside = _Beside()
-    walk = _Walk(beside, document.hidden_styles)
+    walk = _Walk(beside, document.hidden_styles, quoting_styles=document.quoting_styles)
     body = walk.blocks(document.body)
     original: list[Extract] = []
     if changed:
@@ -85,6 +85,7 @@ class _Document:
         body: Its text.
         repeated: Headers and footers.
         hidden_styles: Names of the styles whose text does not show.
+        quoting_styles: Names of the styles of paragraphs that are quotations.
         description: Title and the like.
         package: Where objects inside it stand; None for a flat file.
     """
@@ -92,6 +93,7 @@ class _Document:
     body: Any
     repeated: tuple[Any, ...]
     hidden_styles: frozenset[str]
+    quoting_styles: frozenset[str]
     description: tuple[str, ...]
     package: Package | None
 
@@ -125,6 +127,7 @@ class _Document:
             body=body,
             repeated=tuple(repeated),
             hidden_styles=_hidden_styles(roots),
+            quoting_styles=_quoting_styles(roots),
             description=described,
             package=package,
         )
@@ -176,6 +179,24 @@ def _hidden_styles(roots: Iterable[Any]) -> frozenset[str]:
         if own.get(style):
             hidden.add(name)
     return frozenset(hidden)
+
+
+def _quoting_styles(roots: Iterable[Any]) -> frozenset[str]:
+    """Return the names of the paragraph styles that are, or are based on, one for quotations."""
+    quoting = {name.capitalize() for name in QUOTATION_STYLES} | set(QUOTATION_STYLES)
+    children: dict[str, list[str]] = {}
+    for root in roots:
+        for style in named(root, "style"):
+            name = attribute(style, "name")
+            children.setdefault(attribute(style, "parent-style-name"), []).append(name)
+            if (attribute(style, "display-name") or name).lower() in QUOTATION_STYLES:
+                quoting.add(name)
+    waiting = list(quoting)
+    while waiting:
+        for name in children.pop(waiting.pop(), ()):
+            quoting.add(name)
+            waiting.append(name)
+    return frozenset(quoting)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -239,12 +260,19 @@ class _Walk:
         hidden_styles: Names of the styles whose text does not show.
         changes: For the original: what was added is left out, what was removed is put back. None
             for the text as accepted.
+        quoting_styles: Names of the styles of paragraphs that are quotations.
     """
 
     def __init__(
-        self, beside: _Beside, hidden_styles: frozenset[str], changes: _Changes | None = None
+        self,
+        beside: _Beside,
+        hidden_styles: frozenset[str],
+        changes: _Changes | None = None,
+        *,
+        quoting_styles: frozenset[str] = frozenset(),
     ) -> None:
         self._beside, self._hidden_styles = beside, hidden_styles
+        self._quoting_styles = quoting_styles
         self._changes = changes or _Changes()
         self._inside: set[str] = set()  # insertions that are open, in the original
         self._apart: dict[str, Callable[[Any], None]] = {
@@ -272,7 +300,8 @@ class _Walk:
             elif self._goes_apart(child):
                 continue
             elif tag in ("p", "h"):
-                yield TextBlock(text=self._paragraph(child), tight=tight)
+                quotes = attribute(child, "style-name") in self._quoting_styles
+                yield TextBlock(text=self._paragraph(child), tight=tight, quotation=quotes)
             elif tag == "table-row":
                 cells = [
                     "\n".join(block.text for block in self._blocks(cell, tight=True))

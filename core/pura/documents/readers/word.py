@@ -8,7 +8,7 @@ embedded documents), or the list of what tracked changes took out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final
@@ -16,7 +16,7 @@ from typing import Any, Final
 from pura.base.errors import InputError
 from pura.documents.extraction import ALTERNATIVE, MAIN, Extract
 from pura.documents.formats import ReadOptions
-from pura.documents.readers.blocks import TextBlock, extract, extract_apart
+from pura.documents.readers.blocks import QUOTATION_STYLES, TextBlock, extract, extract_apart
 from pura.documents.readers.drawings import drawing_texts, embedded_documents, texts_of_drawings
 from pura.documents.readers.embedded import inner_parts, read_inner, unreadable
 from pura.documents.readers.packages import Package, local_name, named, open_package
@@ -66,7 +66,7 @@ def read_docx(data: bytes, options: ReadOptions) -> list[Extract]:
     package = open_package(data)
     main = package.main_part("word/document.xml")
     root = package.xml(main)
-    styles = _hidden_styles(package, main)
+    styles = _Styles.of(package, main)
     changed = any(local_name(e) in _ADDED | _REMOVED for e in root.iter())
     notes = (sentence("left-out.numbers"),) if any(named(root, "numPr")) else ()
     beside = _Beside()
@@ -167,13 +167,13 @@ class _Walk:
         self,
         package: Package,
         name: str,
-        hidden_styles: frozenset[str],
+        styles: _Styles,
         beside: _Beside,
         *,
         original: bool = False,
     ) -> None:
         self._package, self._name = package, name
-        self._hidden_styles, self._beside = hidden_styles, beside
+        self._styles, self._beside = styles, beside
         self._original = original
         self._skip = _ADDED if original else _REMOVED
         self._mark = "ins" if original else "del"
@@ -208,7 +208,8 @@ class _Walk:
 
     def _paragraph(self, paragraph: Any) -> Iterator[TextBlock]:
         style = _child(paragraph, "pPr", "pStyle")
-        self._paragraph_hidden = style is not None and _value(style) in self._hidden_styles
+        style_name = None if style is None else _value(style)
+        self._paragraph_hidden = style_name in self._styles.hidden
         text = self._pending + "".join(self._inline(paragraph))
         if self._hidden:
             self._beside.hidden.append(TextBlock(text="".join(self._hidden)))
@@ -216,7 +217,11 @@ class _Walk:
         joined = _child(paragraph, "pPr", "rPr", self._mark) is not None
         self._pending = text if joined else ""
         if not joined:
-            yield TextBlock(text=text, tight=_child(paragraph, "pPr", "numPr") is not None)
+            yield TextBlock(
+                text=text,
+                tight=_child(paragraph, "pPr", "numPr") is not None,
+                quotation=style_name in self._styles.quoting,
+            )
 
     def _row(self, row: Any) -> str:
         cells = ("\n".join(block.text for block in self._blocks(cell)) for cell in _cells(row))
@@ -251,7 +256,7 @@ class _Walk:
         if vanish is not None:
             return _is_on(vanish)
         style = _child(run, "rPr", "rStyle")
-        own = style is not None and _value(style) in self._hidden_styles
+        own = style is not None and _value(style) in self._styles.hidden
         return own or self._paragraph_hidden
 
     def _chunk(self, element: Any) -> Iterator[TextBlock]:
@@ -327,25 +332,54 @@ def _below_superseded(element: Any, top: Any = None) -> bool:
     return False
 
 
-def _hidden_styles(package: Package, main: str) -> frozenset[str]:
-    """Return the names of the styles whose text does not show."""
-    styles: dict[str, Any] = {}
-    for name in package.beside(main, "styles"):
-        for style in named(package.xml(name), "style"):
-            styles[_value(style, "styleId") or ""] = style
+@dataclass(frozen=True, kw_only=True)
+class _Styles:
+    """What styles say of text, by their identifiers.
 
-    @cache
-    def is_hidden(name: str, depth: int = 0) -> bool:
-        style = styles.get(name)
-        if style is None or depth > len(styles):  # styles that are based on each other
-            return False
-        vanish = _child(style, "rPr", "vanish")
-        if vanish is not None:
-            return _is_on(vanish)
-        based_on = _child(style, "basedOn")
-        return based_on is not None and is_hidden(_value(based_on) or "", depth + 1)
+    Attributes:
+        hidden: Styles whose text does not show.
+        quoting: Styles of paragraphs that are quotations.
+    """
 
-    return frozenset(name for name in styles if is_hidden(name))
+    hidden: frozenset[str | None]
+    quoting: frozenset[str | None]
+
+    @classmethod
+    def of(cls, package: Package, main: str) -> _Styles:
+        """Read the styles of a document, also what they take from those they are based on."""
+        styles: dict[str, Any] = {}
+        for name in package.beside(main, "styles"):
+            for style in named(package.xml(name), "style"):
+                styles[_value(style, "styleId") or ""] = style
+
+        def inherited(judge: Callable[[Any], bool | None]) -> frozenset[str | None]:
+            @cache
+            def applies(name: str, depth: int = 0) -> bool:
+                style = styles.get(name)
+                if style is None or depth > len(styles):  # styles that are based on each other
+                    return False
+                own = judge(style)
+                if own is not None:
+                    return own
+                based_on = _child(style, "basedOn")
+                return based_on is not None and applies(_value(based_on) or "", depth + 1)
+
+            return frozenset(name for name in styles if applies(name))
+
+        return cls(hidden=inherited(_hides), quoting=inherited(_quotes))
+
+
+def _hides(style: Any) -> bool | None:
+    """Whether a style hides its text; None where it does not say."""
+    vanish = _child(style, "rPr", "vanish")
+    return None if vanish is None else _is_on(vanish)
+
+
+def _quotes(style: Any) -> bool | None:
+    """Whether a style is one for quotations; None where that is up to what it is based on."""
+    name = _child(style, "name")
+    known = name is not None and (_value(name) or "").lower() in QUOTATION_STYLES
+    return True if known else None
 
 
 def _is_on(switch: Any) -> bool:

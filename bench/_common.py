@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import platform
 import re
@@ -16,6 +17,27 @@ from typing import Any
 from pura.model import libraries
 
 libraries.prepare()
+
+
+def parse(
+    parser: argparse.ArgumentParser, arguments: Sequence[str] | None = None, /, **small: Any
+) -> argparse.Namespace:
+    """Parse the command line of a benchmark, which gets ``--small`` beside its own options.
+
+    With ``--small`` a benchmark does everything once with as little as possible. Its numbers then
+    say nothing, so a target of time that is missed is printed and is no exit status. What a small
+    run leaves in a cache is too little for a full one.
+
+    Args:
+        parser: Has the options of the benchmark.
+        arguments: The command line; left out: that of the process.
+        **small: With ``--small``, what options are that the command line does not give.
+    """
+    parser.add_argument("--small", action="store_true", help="one short run, to see that it runs")
+    given = sys.argv[1:] if arguments is None else arguments
+    if "--small" in given:
+        parser.set_defaults(**small)
+    return parser.parse_args(given)
 
 
 def machine_facts() -> dict[str, str]:

@@ -20,10 +20,35 @@ from pura.measure.cache import Cache
 from pura.measure.corpora import SEED, Cell
 from pura.scheme import I64, Payload, Profile, SecretKey, pack
 
-BATCH: Final = 32
-"""Texts that are generated together; a cell of answers is stored in parts of this size."""
 
-ANSWER_TOKENS: Final = 150
+@dataclass(frozen=True, kw_only=True)
+class Sizes:
+    """How large the study is; a cache belongs to one size.
+
+    Attributes:
+        batch: Texts that are generated together; answers are stored in parts of this size, and
+            so are genuine texts.
+        answer_tokens: Length of a collected answer.
+        most_answers: An attacker has no more of them.
+        most_tokens: No text is longer.
+        genuine: Genuine texts of a code and a window; half of them calibrate, half are kept aside.
+        documents: Documents of a cell.
+    """
+
+    batch: int = 32
+    answer_tokens: int = 150
+    most_answers: int = 256
+    most_tokens: int = 320
+    genuine: int = 64
+    documents: int = 16
+
+
+SIZES: Final = Sizes()
+"""Those of the study."""
+SMALL_SIZES: Final = Sizes(
+    batch=4, answer_tokens=60, most_answers=4, most_tokens=60, genuine=4, documents=1
+)
+"""Those of a run that only shows that all of it runs."""
 
 PROMPTS: Final = (
     "The city council met on Tuesday and",
@@ -126,7 +151,7 @@ class Answer:
     payload: Payload
 
 
-def collected(model: Any, cache: Cache, setting: Setting, count: int) -> list[Answer]:
+def collected(model: Any, cache: Cache, setting: Setting, count: int, sizes: Sizes) -> list[Answer]:
     """Return answers of the service to one customer, and write those that are missing.
 
     Args:
@@ -134,12 +159,13 @@ def collected(model: Any, cache: Cache, setting: Setting, count: int) -> list[An
         cache: Where answers are.
         setting: How the service marks.
         count: How many; the first of any larger number are the same.
+        sizes: Of the study.
     """
     answers: list[Answer] = []
-    for part in range(-(-count // BATCH)):
+    for part in range(-(-count // sizes.batch)):
         name = f"answers.{setting.name}.{part}"
         if name not in cache:
-            _write_answers(model, cache, setting, part, name)
+            _write_answers(model, cache, setting, part, name, sizes)
         stored = cache.get(name)
         answers += [
             Answer(ids=ids, payload=Payload.from_bits(bits))
@@ -148,9 +174,11 @@ def collected(model: Any, cache: Cache, setting: Setting, count: int) -> list[An
     return answers[:count]
 
 
-def _write_answers(model: Any, cache: Cache, setting: Setting, part: int, name: str) -> None:
+def _write_answers(
+    model: Any, cache: Cache, setting: Setting, part: int, name: str, sizes: Sizes
+) -> None:
     start, profile = time.perf_counter(), setting.profile(model)
-    numbers = range(part * BATCH, (part + 1) * BATCH)
+    numbers = range(part * sizes.batch, (part + 1) * sizes.batch)
     payloads = [
         setting.payload(profile, VICTIM, randomness("payload", setting.name, i)) for i in numbers
     ]
@@ -160,10 +188,10 @@ def _write_answers(model: Any, cache: Cache, setting: Setting, part: int, name: 
         payloads,
         setting.key,
         profile,
-        tokens=ANSWER_TOKENS,
+        tokens=sizes.answer_tokens,
         seed=[int(randomness("dice", setting.name, i).integers(1 << 62)) for i in numbers],
         ignore_eos=True,
-        batch_size=BATCH,
+        batch_size=sizes.batch,
     )
     columns = {"ids": [t.ids for t in texts], "payload": [p.bits for p in payloads]}
     cache.put(name, columns)
@@ -193,12 +221,14 @@ def genuine_cell(setting: Setting, texts: int, tokens: int) -> Cell:
     return Cell(name=name, code=setting.code, payload_bits=BITS, texts=texts, tokens=tokens)
 
 
-def genuine(model: Any, cache: Cache, cell: Cell, profile: Profile) -> list[GenuineText]:
+def genuine(
+    model: Any, cache: Cache, cell: Cell, profile: Profile, sizes: Sizes
+) -> list[GenuineText]:
     """Return the texts of a cell, each with its own key and payload, and write what is missing."""
     texts: list[GenuineText] = []
-    for part in range(cell.texts // BATCH):
+    for part in range(cell.texts // sizes.batch):
         name = f"genuine.{cell.name}.{part}"
-        numbers = range(part * BATCH, (part + 1) * BATCH)
+        numbers = range(part * sizes.batch, (part + 1) * sizes.batch)
         if name not in cache:
             start = time.perf_counter()
             written = generate_batch(
@@ -210,7 +240,7 @@ def genuine(model: Any, cache: Cache, cell: Cell, profile: Profile) -> list[Genu
                 tokens=cell.tokens,
                 seed=[int(cell.generator("dice", i).integers(1 << 62)) for i in numbers],
                 ignore_eos=True,
-                batch_size=BATCH,
+                batch_size=sizes.batch,
             )
             cache.put(name, {"ids": [t.ids for t in written]})
             print(f"wrote {name} in {time.perf_counter() - start:.0f} s", flush=True)

@@ -14,22 +14,22 @@ from pura.measure.corpora import CELLS, SEED, Cell
 BATCH = 32
 
 
-def generate_cells(model: Any, cache: Cache, cells: list[str]) -> None:
-    """Generate the texts of the cells that are not on the cache yet."""
+def generate_cells(model: Any, cache: Cache, cells: list[str], texts: int | None = None) -> None:
+    """Generate the texts of the cells that are not on the cache yet; or the first ones of each."""
     for name in cells:
         if f"texts.{name}" in cache:
             continue
         start = time.perf_counter()
-        generate_cell(model, cache, CELLS[name])
+        generate_cell(model, cache, CELLS[name], texts)
         print(f"generated {name} in {time.perf_counter() - start:.0f} s", flush=True)
 
 
-def generate_cell(model: Any, cache: Cache, cell: Cell) -> None:
+def generate_cell(model: Any, cache: Cache, cell: Cell, first: int | None = None) -> None:
     """Generate one cell's texts, all of the same length (end tokens are barred)."""
-    numbers = range(cell.texts)
+    numbers = range(cell.texts)[:first]
     texts = generate_batch(
         model,
-        cell.prompts(),
+        cell.prompts()[:first],
         [cell.payload(i) if cell.code else None for i in numbers],
         [cell.key(i) if cell.code else None for i in numbers],
         cell.profile(model.vocab_size),

@@ -141,6 +141,8 @@ def power_entries(cache: Cache) -> list[dict[str, Any]]:
                 continue
             texts = np.isfinite(values).sum(axis=0)
             kept = texts >= LEAST_TEXTS
+            if not kept.any():
+                continue
             usable = [u for u, k in zip(USABLE, kept, strict=True) if k]
             for threshold in THRESHOLDS:
                 found = (values >= threshold).sum(axis=0)

@@ -262,7 +262,7 @@ def main() -> None:
     parser.add_argument("--model", default="", help="installed model; left out: the built-in one")
     parser.add_argument("--long", type=int, nargs="+", help="only these lengths, watched")
     parser.add_argument("--peak", type=int, nargs=2, help=argparse.SUPPRESS)
-    args = parser.parse_args()
+    args = _common.parse(parser, lengths=[60], keys=2, batches=[1, 2], rounds=1, memory=100)
     import torch
 
     torch.set_num_threads(1)

@@ -26,7 +26,7 @@ from pathlib import Path
 
 import psutil
 
-from _common import print_facts, print_table
+from _common import parse, print_facts, print_table
 from _fast_reader import FastPlan, lend, work
 from pura.batch.engine import local
 from pura.batch.inputs import Inputs
@@ -84,9 +84,9 @@ def memory(folder: Path, rows: int) -> None:
     print(f"Journal: {size:.0f} bytes a row.\n", flush=True)
 
 
-def kills(folder: Path, wanted: int, jobs: int) -> None:
+def kills(folder: Path, wanted: int, jobs: int, rows: int) -> None:
     """Kill a batch at random moments, then compare its result with that of one in one go."""
-    inputs = table(folder / "rows.jsonl", 20_000)
+    inputs = table(folder / "rows.jsonl", rows)
     work(str(folder / "whole.jsonl"), folder / "whole", inputs)
     rng = random.Random(50)  # noqa: S311 - moments
     out, journal = folder / "out.jsonl", folder / "journal"
@@ -107,14 +107,16 @@ def kills(folder: Path, wanted: int, jobs: int) -> None:
         if child.returncode not in (0, -signal.SIGKILL):
             sys.exit("the batch failed")
     same = out.read_bytes() == (folder / "whole.jsonl").read_bytes()
-    print(f"{killed} kills, {jobs} jobs, 20,000 rows: same bytes as in one go: {same}.", flush=True)
+    print(
+        f"{killed} kills, {jobs} jobs, {rows:,} rows: same bytes as in one go: {same}.", flush=True
+    )
     if not same:
         sys.exit(1)
 
 
-def workers(folder: Path) -> None:
+def workers(folder: Path, rows: int) -> None:
     """Print how the time on the clock falls with workers, where each text takes 10 ms."""
-    inputs = table(folder / "few.jsonl", 2000)
+    inputs = table(folder / "few.jsonl", rows)
     found = []
     for jobs in (1, 2):
         plan = FastPlan(seconds=0.01)
@@ -187,12 +189,12 @@ def main() -> None:
     asked.add_argument("--jobs", type=int, default=2)
     asked.add_argument("--nodes", type=int, nargs="*", default=[])
     asked.add_argument("--model", type=int, default=0, metavar="TEXTS")
-    given = asked.parse_args()
+    given = parse(asked, rows=100)
     print_facts("Batch", seed=14)
     with tempfile.TemporaryDirectory(prefix="pura-bench-") as name:
         folder = Path(name)
         if given.kills:
-            kills(folder, given.kills, given.jobs)
+            kills(folder, given.kills, given.jobs, min(20_000, given.rows))
         elif given.model:
             model(folder, given.model)
         elif given.nodes:
@@ -202,7 +204,7 @@ def main() -> None:
                 nodes(inner, count)
         else:
             memory(folder, given.rows)
-            workers(folder)
+            workers(folder, min(2000, given.rows))
 
 
 if __name__ == "__main__":

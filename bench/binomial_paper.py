@@ -26,6 +26,7 @@ from pura_lab.rivals.greens import Mpac
 from pura_lab.rivals.spread import Mc2Mark
 
 BITS, TOKENS, KEPT, TOP = 32, 300, 4096, 50
+PLAIN = 8  # texts along which the model's laws are recorded
 DELETED = (0.0, 0.1, 0.2, 0.5)
 SCHEMES = {
     "binomial-plus": (Binomial, {"horizons": HORIZONS, "candidates": TOP}, "70.7 / 63.2 / 52.5"),
@@ -66,9 +67,12 @@ def main() -> None:
     parser.add_argument("--texts", type=int, default=64)
     parser.add_argument("--temperature", type=float, default=0.25)
     parser.add_argument("--seed", type=int, default=1)
-    asked = parser.parse_args()
+    parser.add_argument("--plain", type=int, default=PLAIN, help="texts that are recorded")
+    parser.add_argument("--tokens", type=int, default=TOKENS, help="of each text")
+    asked = _common.parse(parser, texts=1, plain=1, tokens=40)
     model = _common.load_builtin()
-    laws = sharpened(record_laws(model, 8, TOKENS, KEPT, asked.seed), asked.temperature)
+    recorded = record_laws(model, asked.plain, asked.tokens, KEPT, asked.seed)
+    laws = sharpened(recorded, asked.temperature)
     some = laws[laws > 0]
     entropy = -(some * np.log2(some)).sum() / (laws.shape[0] * laws.shape[1])
     _common.print_facts(f"{entropy:.2f} bits of entropy a token", asked.seed)

@@ -20,6 +20,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache as once
 from pathlib import Path
 from typing import Any, Final
 
@@ -72,26 +73,26 @@ _WORD: Final = re.compile(r"[^\W\d_]+")
 _GERMAN: Final = Path(__file__).resolve().parents[1] / "docs" / "de" / "how-to" / "guide.md"
 
 
-def generate(model: Any, cache: Cache, cell: Cell) -> None:
-    """Write the texts of a cell, all of the same length."""
+def generate(model: Any, cache: Cache, cell: Cell, texts: int, tokens: int) -> None:
+    """Write the first texts of a cell, all of the same length."""
     if f"texts.{cell.name}" in cache:
         return
     start = time.perf_counter()
-    numbers = range(cell.texts)
-    texts = generate_batch(
+    numbers = range(texts)
+    made = generate_batch(
         model,
-        cell.prompts(),
+        cell.prompts()[:texts],
         [cell.payload(i) for i in numbers],
         [cell.key(i) for i in numbers],
         cell.profile(model.vocab_size),
-        tokens=cell.tokens,
+        tokens=tokens,
         seed=[int(cell.generator("dice", i).integers(1 << 62)) for i in numbers],
         ignore_eos=True,
-        batch_size=cell.texts,
+        batch_size=texts,
     )
     cache.put(
         f"texts.{cell.name}",
-        {"ids": [t.ids for t in texts], "prompt_ids": [t.prompt_ids for t in texts]},
+        {"ids": [t.ids for t in made], "prompt_ids": [t.prompt_ids for t in made]},
     )
     print(f"generated {cell.name} in {time.perf_counter() - start:.0f} s", flush=True)
 
@@ -138,7 +139,7 @@ def read_part(model: Any, cache: Cache, cell: Cell, part: int, proxy: Callable[[
             if name in cache:
                 continue
             start, rows = time.perf_counter(), []
-            for number in numbers_of(part):
+            for number in numbers_of(part, len(texts["ids"])):
                 text = decode(model.tokenizer, texts["ids"][number].tolist())
                 text = edited(text, edit, cell.generator(f"exchange {edit}", number))
                 rows.append(
@@ -163,9 +164,9 @@ def read_part(model: Any, cache: Cache, cell: Cell, part: int, proxy: Callable[[
             print(f"read {name} in {time.perf_counter() - start:.0f} s", flush=True)
 
 
-def numbers_of(part: int) -> range:
-    """Return which texts of a cell are a part."""
-    return range(part * PART, (part + 1) * PART)
+def numbers_of(part: int, texts: int) -> range:
+    """Return which texts of a cell are a part, as far as there are so many."""
+    return range(part * PART, min((part + 1) * PART, texts))
 
 
 def reading_of(cell: Cell, part: int, edit: int | str, verifier: str) -> str:
@@ -234,7 +235,8 @@ def decode_part(
     if name not in cache:
         start, rows = time.perf_counter(), []
         stored = cache.get(reading)
-        for place, number in enumerate(numbers_of(part)):
+        texts = part * PART + len(stored["ids"])
+        for place, number in enumerate(numbers_of(part, texts)):
             whole = {column: arrays[place] for column, arrays in stored.items()}
             for tokens in CUTS[first]:
                 if len(whole["ids"]) < first + tokens:
@@ -349,7 +351,9 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, required=True)
     parser.add_argument("--part", type=int, nargs="*", default=list(range(PARTS)))
     parser.add_argument("--code", nargs="*", default=[cell.code for cell in CELLS])
-    args = parser.parse_args()
+    parser.add_argument("--texts", type=int, default=PART * PARTS, help="that are generated")
+    parser.add_argument("--tokens", type=int, default=TOKENS, help="of each text")
+    args = _common.parse(parser, texts=1, part=[0], tokens=60, code=["tbcc"])
     cache = Cache(args.cache)
     cells = [cell for cell in CELLS if cell.code in args.code]
     _common.print_facts("Calibration of the posterior", SEED)
@@ -361,9 +365,9 @@ def main() -> None:
     ]
     if wanted:
         model = _common.load_builtin()
-        proxy = cache(lambda: make_proxy(model, "proxy"))
+        proxy = once(lambda: make_proxy(model, "proxy"))
         for cell, part in wanted:
-            generate(model, cache, cell)
+            generate(model, cache, cell, args.texts, args.tokens)
             read_part(model, cache, cell, part, proxy)
     tables([piece for part in args.part for cell in cells for piece in pieces(cache, cell, part)])
 

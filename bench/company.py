@@ -7,6 +7,7 @@ the largest difference of log10 e and how many verdicts differ (evidence.md §4,
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 from collections.abc import Sequence
@@ -30,9 +31,9 @@ WORDS = (25, 35, 45, 60, 90)
 SAMPLES = Path(__file__).resolve().parent.parent / "tests/data/samples"
 
 
-def pieces(texts: Sequence[str]) -> list[str]:
+def pieces(texts: Sequence[str], sizes: Sequence[int]) -> list[str]:
     """Return texts, and the beginnings of them."""
-    cut = [" ".join(text.split(" ")[:words]) for text in texts for words in WORDS]
+    cut = [" ".join(text.split(" ")[:words]) for text in texts for words in sizes]
     return [*texts, *cut]
 
 
@@ -52,6 +53,11 @@ def audited(model: Any, sample: dict[str, Any], texts: Sequence[str]) -> list[tu
 
 def main() -> None:
     """Print the table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--texts", type=int, help="of each sample, and as many without a mark")
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    parser.add_argument("--words", type=int, nargs="+", default=WORDS, help="of the beginnings")
+    args = _common.parse(parser, texts=1, rounds=1, words=[35])
     _common.print_facts("Evidence alone and in company", SEED)
     model = _common.load_builtin()
     plain = json.loads((SAMPLES / "plain.json").read_text(encoding="utf-8"))["texts"]
@@ -59,10 +65,11 @@ def main() -> None:
     rows = []
     for name in ("marked", "marked-tbcc"):
         sample = json.loads((SAMPLES / f"{name}.json").read_text(encoding="utf-8"))
-        texts = pieces([one["text"] for one in (*sample["texts"], *plain)])
+        whole = (*sample["texts"][: args.texts], *plain[: args.texts])
+        texts = pieces([one["text"] for one in whole], args.words)
         alone = [audited(model, sample, [text])[0] for text in texts]
         ways: dict[str, list[tuple[float, str]]] = {}
-        for number in range(ROUNDS):
+        for number in range(args.rounds):
             order = rng.permutation(len(texts)).tolist()
             found: list[tuple[float, str]] = [(np.nan, "")] * len(texts)
             while order:

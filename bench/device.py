@@ -52,25 +52,26 @@ def models(device: str, formats: list[str]) -> dict[str, Any]:
     return found
 
 
-def evidence_table(readers: dict[str, Any]) -> None:
+def evidence_table(readers: dict[str, Any], texts: int | None) -> None:
     """Print what each reader finds in the marked samples, and how far it is from the first."""
     rows = []
     first: list[float] = []
     for scheme in ("marked", "marked-tbcc"):
         data = json.loads((SAMPLES / f"{scheme}.json").read_text(encoding="utf-8"))
         key, profile = SecretKey.from_hex(data["key_hex"]), Profile.from_dict(data["profile"])
+        entries = data["texts"][:texts]
         for name, model in readers.items():
             audits = [
                 audit_text(
                     entry["text"], model=model, keys=[(key, None)], profile=profile,
                     options=Options(),
                 )
-                for entry in data["texts"]
+                for entry in entries
             ]  # fmt: skip
             found = [audit.evidence.log10_e for audit in audits]
             right = sum(
                 audit.decoded.bits == entry["payload"]
-                for audit, entry in zip(audits, data["texts"], strict=True)
+                for audit, entry in zip(audits, entries, strict=True)
             )
             first = found if name == next(iter(readers)) else first
             apart = max(abs(a - b) for a, b in zip(found, first, strict=True))
@@ -81,30 +82,32 @@ def evidence_table(readers: dict[str, Any]) -> None:
     _common.print_table(heads, rows)
 
 
-def own_table(readers: dict[str, Any], wait: Callable[[], Any]) -> None:
+def own_table(
+    readers: dict[str, Any], lengths: list[int], wait: Callable[[], Any], rounds: int
+) -> None:
     """Print how far our network's logits are from transformers', and its time by theirs."""
     import torch
 
     rows = []
     for name, model in readers.items():
         plain = _common.plain_network(model)
-        for tokens in (1, 200, 1000):
+        for tokens in (1, *lengths[:2]):
             ids = tokenise(model.tokenizer, first_tokens(model, sample()[0], tokens)).ids
             fed = torch.from_numpy(ids)[None].to(plain.device)
             with torch.inference_mode():
                 own, theirs = (net(fed).logits.float() for net in (model.network, plain))
                 apart = float((own - theirs).abs().max())
                 ways = {n: partial(net, fed) for n, net in (("own", model.network), ("", plain))}
-                took = timed(ways, wait)
+                took = timed(ways, wait, rounds)
             rows.append([f"{name}, {tokens}", f"{apart:.1e}", f"{took['own'] / took['']:.2f}"])
     _common.print_table(["reader, tokens", "largest difference of logits", "time ×"], rows)
 
 
-def company_table(readers: dict[str, Any]) -> None:
+def company_table(readers: dict[str, Any], most: int | None) -> None:
     """Print what each reader finds in marked texts full of quotes, alone and side by side."""
     data = json.loads((SAMPLES / "marked.json").read_text(encoding="utf-8"))
     key, profile = SecretKey.from_hex(data["key_hex"]), Profile.from_dict(data["profile"])
-    texts = [with_quotes(entry["text"], 1) for entry in data["texts"][:12]]
+    texts = [with_quotes(entry["text"], 1) for entry in data["texts"][: most or 12]]
     rows, first = [], 0.0
     for name, model in readers.items():
 
@@ -122,13 +125,15 @@ def company_table(readers: dict[str, Any]) -> None:
     _common.print_table(["reader", "kept of log10 e", "together and alone, at most"], rows)
 
 
-def timed(ways: dict[str, Callable[[], Any]], wait: Callable[[], Any]) -> dict[str, float]:
+def timed(
+    ways: dict[str, Callable[[], Any]], wait: Callable[[], Any], rounds: int
+) -> dict[str, float]:
     """Return the median seconds of each way, waiting for the device."""
 
     def waited(way: Callable[[], Any]) -> Callable[[], Any]:
         return lambda: (way(), wait())
 
-    times = _common.interleaved({n: waited(w) for n, w in ways.items()}, rounds=3)
+    times = _common.interleaved({n: waited(w) for n, w in ways.items()}, rounds=rounds)
     return {name: statistics.median(took) for name, took in times.items()}
 
 
@@ -155,12 +160,14 @@ def ways_of(model: Any, tokens: int) -> dict[str, Callable[[], Any]]:
     return ways
 
 
-def cost_table(readers: dict[str, Any], lengths: list[int], wait: Callable[[], Any]) -> None:
+def cost_table(
+    readers: dict[str, Any], lengths: list[int], wait: Callable[[], Any], rounds: int
+) -> None:
     """Print the seconds of the bare pass, and the others as multiples of it."""
     rows = []
     for name, model in readers.items():
         for tokens in lengths:
-            found = timed(ways_of(model, tokens), wait)
+            found = timed(ways_of(model, tokens), wait, rounds)
             bare = found.pop("bare")
             ratios = [f"{took / bare:.2f}" for took in found.values()]
             rows.append([f"{name}, {tokens}", f"{bare * 1000:.1f}", *ratios])
@@ -339,7 +346,18 @@ def main() -> None:
     parser.add_argument("--lengths", type=int, nargs="+", default=[200, 1000, 4000, 16000])
     parser.add_argument("--texts", type=int, default=64, help="of the pile")
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
-    args = parser.parse_args()
+    parser.add_argument("--long", type=int, nargs="+", default=[4_000, 100_000], help="on CUDA")
+    parser.add_argument("--samples", type=int, help="only the first marked texts of each file")
+    parser.add_argument("--rounds", type=int, default=3)
+    args = _common.parse(
+        parser,
+        dtypes=["float32"],
+        lengths=[20, 60],
+        texts=1,
+        long=[200],
+        samples=1,
+        rounds=1,
+    )
     import torch
 
     cuda = args.device == "cuda"
@@ -353,18 +371,18 @@ def main() -> None:
     if "roofline" in args.parts:
         roofline(readers[f"device, {args.dtypes[0]}"], [1, 16, *args.lengths[:2]], wait, clock)
     if "evidence" in args.parts:
-        evidence_table(readers)
+        evidence_table(readers, args.samples)
     if "company" in args.parts:
-        company_table(readers)
+        company_table(readers, args.samples)
     del readers["processor, float32"]
     if "own" in args.parts:
-        own_table(readers, wait)
+        own_table(readers, args.lengths, wait, args.rounds)
     if "pile" in args.parts:
         pile_table(readers, args.texts, wait, clock)
     if "cost" in args.parts:
-        cost_table(readers, args.lengths, wait)
+        cost_table(readers, args.lengths, wait, args.rounds)
     if cuda and "long" in args.parts:
-        long_table(next(iter(readers.values())), [4_000, 100_000], wait)
+        long_table(next(iter(readers.values())), args.long, wait)
     if cuda and "memory" in args.parts:
         short_memory(next(iter(readers.values())))
 

@@ -328,7 +328,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--texts", type=int, default=24)
     parser.add_argument("--keep", type=Path, help="leave the files there")
-    arguments = parser.parse_args()
+    arguments = _common.parse(parser, texts=1)
     _common.print_facts("Documents", 0)
     if OFFICE is not None:
         said = subprocess.run([OFFICE, "--version"], capture_output=True, text=True, check=False)

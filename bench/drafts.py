@@ -214,7 +214,7 @@ def main() -> None:
     parser.add_argument("--tokens", type=int, default=200)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--texts", type=int, default=12, help="of the third table")
-    options = parser.parse_args()
+    options = _common.parse(parser, tokens=12, rounds=1, texts=1)
     _common.print_facts("Drafts", SEED)
     model = _common.load_builtin("cpu", library=True)
     acceptance(model, options.tokens)

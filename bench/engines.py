@@ -93,7 +93,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tokens", type=int, default=100)
     parser.add_argument("--rounds", type=int, default=7)
-    options = parser.parse_args()
+    options = _common.parse(parser, tokens=5, rounds=1)
     import vllm
 
     from pura.base.paths import user_paths

@@ -125,8 +125,8 @@ class Laws:
         return source, seen
 
 
-def read_laws(cache: Cache) -> None:
-    """Read the novel, and every sample text twice."""
+def read_laws(cache: Cache, texts: int | None) -> None:
+    """Read the novel, and every sample text twice; or fewer texts, and 2,000 tokens of it."""
     from pura.model.evidence import read
     from pura.model.tokenise import tokenise
 
@@ -138,11 +138,11 @@ def read_laws(cache: Cache) -> None:
         return np.stack([seen.entropy_bits, seen.probability, seen.lo[0], seen.hi[0]])
 
     novel = (DATA / "human.txt").read_text(encoding="utf-8").replace("\n%\n", "\n\n")
-    around = tokenise(model.tokenizer, novel).ids
+    around = tokenise(model.tokenizer, novel).ids[: 2_000 if texts else None]
     cache.put("around", {"law": [law(around[i : i + 2_000]) for i in range(0, around.size, 2_000)]})
     source, behind = [], []
     for path in sorted((DATA / "samples").glob("*.json")):
-        for text in json.loads(path.read_text(encoding="utf-8"))["texts"]:
+        for text in json.loads(path.read_text(encoding="utf-8"))["texts"][:texts]:
             ids = np.array(text["tokens"])
             begin = len(source) * 157 % (around.size - LEAD)
             source.append(law(ids, tokenise(model.tokenizer, text["prompt"]).ids.tolist()))
@@ -207,11 +207,11 @@ def near(payload: Payload, apart: int, rng: Any) -> Payload:
     return Payload.from_bits(bits)
 
 
-def print_near(laws: Laws, texts: int) -> None:
+def print_near(laws: Laws, texts: int, apart_by: Sequence[int]) -> None:
     """Two passages whose payloads differ in a few bits."""
     rows = []
     for code, profile in PROFILES.items():
-        for apart in APART:
+        for apart in apart_by:
             count: Counter[str] = Counter()
             for lengths in LENGTHS:
                 for number in range(texts):
@@ -231,7 +231,7 @@ def _counted(count: Counter[str]) -> list[str]:
     return [str(count[name]) for name in _COUNTED]
 
 
-def print_many(laws: Laws, texts: int) -> None:
+def print_many(laws: Laws, texts: int, passages_of_text: int | None) -> None:
     """Documents of many marks, each of a payload of its own."""
     rows = []
     for name, passages, marked, gap in (
@@ -244,7 +244,7 @@ def print_many(laws: Laws, texts: int) -> None:
             for number in range(texts):
                 rng = np.random.default_rng([SEED, passages, gap, number])
                 parts: list[Part] = []
-                for _ in range(passages):
+                for _ in range(passages_of_text or passages):
                     parts += [(gap, None)] if gap else []
                     parts.append((marked, random_payload(rng, profile)))
                 text = laws.document(rng, profile, parts)
@@ -257,7 +257,7 @@ def print_many(laws: Laws, texts: int) -> None:
     _common.print_table(["text", "code", *_COUNTED, "limits off, median, 90 %", "seconds"], rows)
 
 
-def print_keys(laws: Laws) -> None:
+def print_keys(laws: Laws, keys: int) -> None:
     """Other keys on a text of twenty marks, searched through whatever the headline says."""
     rows = []
     model = default_model()
@@ -268,7 +268,7 @@ def print_keys(laws: Laws) -> None:
         text = laws.document(rng, profile, parts)
         plan, prior = text.schedule, PayloadPrior(trellis=make_trellis(profile))
         reached = Counter[float]()
-        for _ in range(KEYS):
+        for _ in range(keys):
             other = Schedule(
                 token=plan.token, arity=plan.arity, phase=rng.random(len(plan)),
                 index=rng.integers(0, profile.codeword_length, len(plan)), gate=plan.gate,
@@ -295,19 +295,19 @@ def print_keys(laws: Laws) -> None:
                     level * math.log(10), none, lambda: None,
                 )  # fmt: skip
                 reached[level] += bool(found)
-        rows.append([code, str(KEYS), *(str(reached[level]) for level in (0.0, 1.0, 2.0, 6.0))])
+        rows.append([code, str(keys), *(str(reached[level]) for level in (0.0, 1.0, 2.0, 6.0))])
     _common.print_table(["code", "keys", "level 1", "level 10", "level 100", "level 10^6"], rows)
 
 
-def print_costs(laws: Laws) -> None:
-    """One mark in 100,000 tokens, and 200."""
+def print_costs(laws: Laws, tokens: int) -> None:
+    """One mark in 100,000 tokens, and 200; or fewer, in as many times 500 tokens."""
     rows = []
     profile = PROFILES["tbcc"]
-    for marks in (1, 50, 200):
+    for marks in (1, tokens // 2_000, tokens // 500):
         rng = np.random.default_rng([SEED, 2])
         parts: list[Part] = []
         for _ in range(marks):
-            parts += [(100_000 // marks - 200, None), (200, random_payload(rng, profile))]
+            parts += [(tokens // marks - 200, None), (200, random_payload(rng, profile))]
         text = laws.document(rng, profile, parts)
         timed = [weigh(text, profile) for _ in range(2)]
         count, off = compare(text, timed[0][0])
@@ -323,17 +323,24 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, required=True)
     parser.add_argument("--near", type=int, default=20, help="texts a row and pair of lengths")
     parser.add_argument("--many", type=int, default=4, help="texts a row")
-    args = parser.parse_args()
+    parser.add_argument("--apart", type=int, nargs="+", default=APART, help="bits, of near ones")
+    parser.add_argument("--passages", type=int, help="of a text of many marks, in place of its own")
+    parser.add_argument("--keys", type=int, default=KEYS)
+    parser.add_argument("--tokens", type=int, default=100_000, help="of the text that is timed")
+    parser.add_argument("--samples", type=int, help="read only so many texts of each file")
+    args = _common.parse(
+        parser, near=1, many=1, apart=[2], passages=2, keys=2, tokens=2_000, samples=1
+    )
     cache = Cache(args.cache)
     if args.stage == "read":
-        read_laws(cache)
+        read_laws(cache, args.samples)
         return
     _common.print_facts("every mark", SEED)
     laws = Laws(cache)
-    print_near(laws, args.near)
-    print_many(laws, args.many)
-    print_keys(laws)
-    print_costs(laws)
+    print_near(laws, args.near, args.apart)
+    print_many(laws, args.many, args.passages)
+    print_keys(laws, args.keys)
+    print_costs(laws, args.tokens)
 
 
 if __name__ == "__main__":

@@ -3,8 +3,8 @@
 Stage 1 needs the model and hours of one core; what it makes goes into the cache, piece by piece,
 so it can be stopped, go on, and run in several processes at a time::
 
-    python bench/evidence.py generate --cache DIR
-    python bench/evidence.py read --cache DIR
+    python bench/evidence.py generate --cache DIR [--small]
+    python bench/evidence.py read --cache DIR [--small]
     python bench/evidence.py proxy --cache DIR        # how far the proxy is from the source
 
 Stage 2 is NumPy alone and can be run again whenever the decoder changes::
@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,12 @@ from pura.model.evidence import divergence_bits
 from pura_lab.design import DROPPED, NOISE, jobs
 
 STAGES = ("generate", "read", "proxy", "tables")
+SMALL = (
+    *("learn", "tbcc-36", "spc-36", "passage", "plain", "power"),
+    *("learn.clean.*", "*.clean-text.blind", "passage.*"),
+    *("tbcc-36.clean.blind", "tbcc-36.clean.prompt", "spc-36.clean.blind"),
+)
+"""Cells and readings of a small study, which other benchmarks read."""
 
 
 def load() -> Any:
@@ -50,11 +57,16 @@ def load() -> Any:
     return _common.load_builtin()
 
 
-def read_all(cache: Cache, only: str) -> None:
+def wanted(name: str, patterns: Sequence[str]) -> bool:
+    """Return whether a name is one of those that are asked for."""
+    return any(fnmatch(name, pattern) for pattern in patterns)
+
+
+def read_all(cache: Cache, only: Sequence[str]) -> None:
     """Do the jobs one by one, the most important first."""
     reader = _study_read.Reader(load(), cache)
     for job in jobs():
-        if fnmatch(job.reading, f"reading.{only}"):
+        if wanted(job.reading.removeprefix("reading."), only):
             reader.run([job])
 
 
@@ -93,13 +105,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("stage", choices=STAGES)
     parser.add_argument("--cache", type=Path, required=True, help="folder for texts and readings")
-    parser.add_argument("--only", default="*", help="cells (generate) or readings, with wildcards")
+    parser.add_argument(
+        "--only", nargs="+", default=["*"], help="cells (generate) or readings, with wildcards"
+    )
+    parser.add_argument("--texts", type=int, help="only the first ones of each cell (generate)")
     parser.add_argument("--write", action="store_true", help="write resources/power/study.json")
-    args = parser.parse_args()
+    args = _common.parse(parser, only=SMALL, texts=2)
     cache = Cache(args.cache)
     if args.stage == "generate":
-        cells = [name for name in CELLS if fnmatch(name, args.only)]
-        _study_generate.generate_cells(load(), cache, cells)
+        cells = [name for name in CELLS if wanted(name, args.only)]
+        _study_generate.generate_cells(load(), cache, cells, args.texts)
     elif args.stage == "read":
         read_all(cache, args.only)
     elif args.stage == "proxy":

@@ -59,15 +59,15 @@ def make_way(name: str, model: Any, length: int) -> Callable[[], Any]:
     return {"bare": bare, "naive": naive, "evidence": evidence}[name]
 
 
-def time_table(device: str) -> None:
+def time_table(device: str, lengths: list[int], rounds: int | None) -> None:
     """Print medians of interleaved runs."""
     model = _common.load_builtin(device)
     rows = []
-    for length in LENGTHS:
+    for length in lengths:
         ways = {name: make_way(name, model, length) for name in WAYS}
         # The shortest length has warmed everything up that the longer ones use.
-        warm_ups = 1 if length == LENGTHS[0] else 0
-        times = _common.interleaved(ways, rounds=ROUNDS[length], warm_ups=warm_ups)
+        warm_ups = 1 if length == lengths[0] else 0
+        times = _common.interleaved(ways, rounds=rounds or ROUNDS[length], warm_ups=warm_ups)
         medians = {name: statistics.median(values) for name, values in times.items()}
         spread = max(times["evidence"]) / min(times["evidence"])
         rows.append(
@@ -84,10 +84,10 @@ def time_table(device: str) -> None:
     _common.print_table(heads, rows)
 
 
-def memory_table() -> None:
+def memory_table(lengths: list[int]) -> None:
     """Print what each way adds to the memory of the loaded model, a child process each."""
     rows = []
-    for length in LENGTHS:
+    for length in lengths:
         row = [str(length)]
         for name in WAYS:
             command = [sys.executable, __file__, "--child", name, str(length)]
@@ -117,17 +117,19 @@ def main() -> None:
     """Print everything."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--child", nargs=2, metavar=("WAY", "TOKENS"))
-    options, _ = parser.parse_known_args()
+    parser.add_argument("--lengths", type=int, nargs="+", choices=ROUNDS, default=list(LENGTHS))
+    parser.add_argument("--rounds", type=int)
+    options = _common.parse(parser, lengths=[200], rounds=1)
     if options.child:
         child(options.child[0], int(options.child[1]))
         return
     import torch
 
     _common.print_facts("Evidence pass", SEED)
-    time_table("cpu")
+    time_table("cpu", options.lengths, options.rounds)
     if torch.cuda.is_available():
-        time_table("cuda")
-    memory_table()
+        time_table("cuda", options.lengths, options.rounds)
+    memory_table(options.lengths)
 
 
 if __name__ == "__main__":

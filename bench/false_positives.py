@@ -18,6 +18,7 @@ import argparse
 import json
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
@@ -78,8 +79,9 @@ def plain_texts(model: Any, cache: Cache) -> dict[str, Any]:
         for i, text in enumerate((DATA / file).read_text(encoding="utf-8").split("\n%\n")):
             texts[f"{kind}.{i}"] = tokenise(model.tokenizer, text.strip()).ids
     stored = [f"texts.{cell.name}" for cell in MAIN if f"texts.{cell.name}" in cache]
-    for i, ids in enumerate(cache.get(stored[0])["ids"][:5]):
-        texts[f"foreign.{i}"] = ids
+    for name in stored[:1]:
+        for i, ids in enumerate(cache.get(name)["ids"][:5]):
+            texts[f"foreign.{i}"] = ids
     texts = {name: ids[:TOKENS] for name, ids in texts.items()}
     # Long ones, where windows name most of the list.
     whole = (DATA / "human.txt").read_text(encoding="utf-8").replace("\n%\n", "\n\n")
@@ -230,6 +232,11 @@ def weigh_prompted(model: Any, number: int) -> dict[str, tuple[float, int]]:
     return out
 
 
+def first_texts(texts: dict[str, Any], most: int | None, tokens: int | None) -> dict[str, Any]:
+    """Return the first texts, and the first tokens of each; or all."""
+    return {name: texts[name][:tokens] for name in list(texts)[:most]}
+
+
 def prompted_table(model: Any, keys: int) -> None:
     """Print the evidence over texts that quote a prompt which was marked with the same key."""
     found = [weigh_prompted(model, number) for number in range(keys)]
@@ -266,12 +273,11 @@ def again_table(cache: Cache, names: list[str], starts: list[int]) -> None:
     _common.print_table(head, rows)
 
 
-def weigh_handled(model: Any, texts: dict[str, Any], log: Path) -> None:
+def weigh_handled(model: Any, texts: dict[str, Any], log: Path, handlings: Sequence[str]) -> None:
     """Audit plain texts after each kind of handling, and print the evidence of all readings."""
-    from handling import HANDLINGS, handled
+    from handling import handled
     from pura.detect.options import AuditText, Options
     from pura.detect.together import audit_documents
-    from pura.detect.verdict.policy import Policy
     from pura.documents import from_text
     from pura.model.tokenise import decode
 
@@ -289,7 +295,7 @@ def weigh_handled(model: Any, texts: dict[str, Any], log: Path) -> None:
     missing = (
         (names[start : start + TOGETHER], kind)
         for start in range(0, len(names), TOGETHER)
-        for kind in HANDLINGS
+        for kind in handlings
         if (names[start], kind) not in known
     )
     with log.open("a", encoding="utf-8") as sink:
@@ -310,7 +316,7 @@ def weigh_handled(model: Any, texts: dict[str, Any], log: Path) -> None:
                 sink.write(json.dumps(rows[-1]) + "\n")
             sink.flush()
     table = []
-    for kind in (*HANDLINGS, "all"):
+    for kind in (*handlings, "all"):
         mine = [row for row in rows if kind in ("all", row["handling"])]
         values = np.array([row["log10_e"] for row in mine])
         e = 10.0**values
@@ -365,7 +371,8 @@ def weigh_text(
             usable = len(steps)
             seen = Intervals.of(steps, entropy, lo, hi, profile, probability=own)
             found = sum_evidence(seen)
-            for half, value in zip(HALVES, found, strict=True):
+            values = (found.log_e, found.log_e_whole, found.log_e_list)
+            for half, value in zip(HALVES, values, strict=True):
                 log_e[code + half].append(value)
             if number % ROUND < REGISTERED and not halves:
                 issued = register_of(name, number, profile.payload_bits)
@@ -511,7 +518,9 @@ def main() -> None:
     parser.add_argument("--epochs", action="store_true", help="also a month of days' keys a text")
     parser.add_argument("--handled", action="store_true", help="handled, with all readings")
     parser.add_argument("--code", choices=list(CODES), help="only this one")
-    args = parser.parse_args()
+    parser.add_argument("--texts", type=int, help="only the first ones")
+    parser.add_argument("--tokens", type=int, help="only the first ones of each text")
+    args = _common.parse(parser, keys=ROUND, texts=1, tokens=HANDLED_TOKENS)
     if args.code:
         for code in set(CODES) - {args.code}:
             del CODES[code]
@@ -521,7 +530,8 @@ def main() -> None:
     cache = Cache(args.cache)
     model = _common.load_builtin()
     if args.again:
-        starts, texts = list(range(0, args.keys, ROUND)), again_texts(model, cache)
+        starts = list(range(0, args.keys, ROUND))
+        texts = first_texts(again_texts(model, cache), args.texts, args.tokens)
         for start in starts:
             for name, ids in texts.items():
                 if f"null.{default_model().fingerprint}.{start}.{name}" not in cache:
@@ -534,11 +544,14 @@ def main() -> None:
         _common.print_facts("A prompt that was marked under the same key", SEED)
         prompted_table(model, args.keys)
         return
-    texts = plain_texts(model, cache)
+    texts = first_texts(plain_texts(model, cache), args.texts, args.tokens)
     if args.handled:
+        from handling import HANDLINGS, SMALL
+
         _common.print_facts("False positives after handling, all readings", SEED)
         short = {name: ids for name, ids in texts.items() if not name.startswith("long.")}
-        weigh_handled(model, short, args.cache / "handled.jsonl")
+        kinds = SMALL if args.small else tuple(HANDLINGS)
+        weigh_handled(model, short, args.cache / "handled.jsonl", kinds)
         return
     turns = -(-args.keys // (ROUND * len(texts)))
     if not args.no_work:

@@ -89,9 +89,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--keys", type=int, default=20_000, help="a scheme; green lists a tenth")
     parser.add_argument("--scheme", help="only this row")
-    args = parser.parse_args()
+    parser.add_argument("--texts", type=int, help="only the first ones")
+    args = _common.parse(parser, keys=20, texts=2)
     model = _common.load_builtin()
-    texts = plain_texts(model.tokenizer)
+    texts = dict(list(plain_texts(model.tokenizer).items())[: args.texts])
     width = 1 + max(int(ids.max()) for ids in texts.values())
     marks = (
         ("gumbel-max", GumbelMark(sealed="x"), 1, args.keys),

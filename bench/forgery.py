@@ -5,10 +5,12 @@ as customers (``_forgery_attacks.py``). Each text is audited as any other, by th
 the answers, without the prompt. Beside them stand texts that the service wrote, as they are and
 edited: these must keep their name. Documentation: ``docs/how-it-works/forgery.md``::
 
-    python bench/forgery.py --cache DIR [--only PART …] [--setting NAME …] [--write]
+    python bench/forgery.py --cache DIR [--only PART …] [--setting NAME …] [--cell PATTERN …]
+    [--write]
 
-What was written and audited stays in the cache and is not done again. ``--write`` writes the tables
-of the documentation.
+What was written and audited stays in the cache and is not done again. ``--write`` puts the rows of
+the cells that were run into the table of the documentation; the rows of other cells stay as they
+are there, so a single cell can be run again without the cache of the others.
 """
 
 from __future__ import annotations
@@ -17,7 +19,8 @@ import argparse
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from functools import cache as once
 from pathlib import Path
 from typing import Any, Final
@@ -30,9 +33,12 @@ import _common
 from _forgery_attacks import Forged, composed, mosaic, replay, three_accounts
 from _forgery_audits import Audits, Naming, Question, naming_of
 from _forgery_texts import (
+    SIZES,
+    SMALL_SIZES,
     WINDOWS,
     Answer,
     Setting,
+    Sizes,
     collected,
     document,
     edited,
@@ -49,8 +55,6 @@ TEXTS: Final = 20
 
 COLLECTED: Final = (24, 64, 128, 256)
 LENGTHS: Final = (120, 320)
-GENUINE: Final = 64
-"""Genuine texts of a code and a window; half of them calibrate, half are kept aside."""
 GENUINE_LENGTHS: Final = (120, 320)
 EDITS: Final = (0, 10, 20)
 """Words replaced in genuine texts, percent."""
@@ -59,9 +63,18 @@ QUOTES: Final = (30, 60, 100, 150)
 QUOTED: Final = 4
 """Answers that a genuine document quotes."""
 WORDS_BETWEEN: Final = (0, 40)
-DOCUMENTS: Final = 16
 PIECES: Final = (15, 30, 60)
 PEOPLE: Final = (3, 12)
+
+SMALL: Final = (
+    "genuine.spc-w2-recipient.120.10",
+    "documents.tbcc-w2-answer.60.40",
+    "forged.replay-readable.tbcc-w2-recipient.120.24-*",
+    "forged.accounts.spc-w2-recipient.120.0-3-*",
+    "forged.composed.spc-w4-answer.120.0-2-*",
+    "forged.pieces.tbcc-w2-answer.320.64-0-15-3",
+)
+"""A cell of each part."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -185,12 +198,13 @@ class GenuineCell:
         """Name in the tables."""
         return f"genuine.{self.setting.name}.{self.tokens}.{self.edit}"
 
-    def questions(self, model: Callable[[], Any], cache: Cache) -> list[Question]:
+    def questions(self, model: Callable[[], Any], cache: Cache, sizes: Sizes) -> list[Question]:
         """Return the texts with what they are audited with."""
         profile = self.setting.profile(model())
-        cell = genuine_cell(self.setting, GENUINE, max(GENUINE_LENGTHS))
+        longest = min(max(GENUINE_LENGTHS), sizes.most_tokens)
+        cell = genuine_cell(self.setting, sizes.genuine, longest)
         questions = []
-        for text in genuine(model(), cache, cell, profile):
+        for text in genuine(model(), cache, cell, profile, sizes):
             written = model().tokenizer.decode(text.ids[: self.tokens].tolist())
             rng = cell.generator(f"edit {self.tokens} {self.edit}", text.number)
             questions.append(
@@ -219,11 +233,11 @@ class DocumentCell:
         """Name in the tables."""
         return f"documents.{self.setting.name}.{self.quote}.{self.words_between}"
 
-    def questions(self, model: Callable[[], Any], cache: Cache) -> list[Question]:
+    def questions(self, model: Callable[[], Any], cache: Cache, sizes: Sizes) -> list[Question]:
         """Return the documents with what they are audited with."""
-        answers = collected(model(), cache, self.setting, DOCUMENTS * QUOTED)
+        answers = collected(model(), cache, self.setting, sizes.documents * QUOTED, sizes)
         profile, human, questions = self.setting.profile(model()), human_texts(), []
-        for number in range(DOCUMENTS):
+        for number in range(sizes.documents):
             quoted = answers[number * QUOTED : (number + 1) * QUOTED]
             text = document(
                 [model().tokenizer.decode(a.ids[: self.quote].tolist()).strip() for a in quoted],
@@ -249,15 +263,27 @@ def kept_cells() -> Iterator[GenuineCell | DocumentCell]:
                     yield DocumentCell(setting=setting, quote=quote, words_between=words)
 
 
-def forged(model: Callable[[], Any], cache: Cache, cell: Cell, count: int) -> list[Forged]:
+def every_cell() -> Iterator[Cell | GenuineCell | DocumentCell]:
+    """Yield the cells of the study in the order of the table."""
+    yield from kept_cells()
+    yield from cells()
+
+
+def forged(
+    model: Callable[[], Any], cache: Cache, cell: Cell, count: int, sizes: Sizes
+) -> list[Forged]:
     """Return the texts of a cell, and forge them if there are fewer; none that is not wanted."""
     if not count and cell.name not in cache:
         return []
     if cell.name not in cache or len(cache.get(cell.name)["ids"]) < count:
         start = time.perf_counter()
-        texts = cell.write(
-            model(), lambda answers: collected(model(), cache, cell.setting, answers), count
-        )
+
+        def answers(wanted: int) -> list[Answer]:
+            some = min(wanted, sizes.most_answers)
+            return collected(model(), cache, cell.setting, some, sizes)
+
+        shortened = replace(cell, tokens=min(cell.tokens, sizes.most_tokens))
+        texts = shortened.write(model(), answers, count)
         columns = {
             "ids": [text.ids for text in texts],
             "counts": [np.array([text.copied, text.requests]) for text in texts],
@@ -277,32 +303,43 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, required=True)
     parser.add_argument("--only", nargs="*", default=[])
     parser.add_argument("--setting", nargs="*", default=[])
+    parser.add_argument(
+        "--cell",
+        nargs="*",
+        default=[],
+        help="names of cells, with wildcards, as “forged.replay-greedy.*”",
+    )
     parser.add_argument("--texts", type=int, default=TEXTS)
     parser.add_argument("--stored", action="store_true", help="forge and audit nothing more")
     parser.add_argument("--write", action="store_true", help="write the table of the documentation")
-    args = parser.parse_args()
+    args = _common.parse(parser, texts=1, cell=SMALL)
+    sizes = SMALL_SIZES if args.small else SIZES
     cache, model = Cache(args.cache), once(_common.load_builtin)
     audits = Audits(args.cache)
     found: dict[Cell | GenuineCell | DocumentCell, list[Naming]] = {}
-    for cell in (*kept_cells(), *cells()):
+    for cell in every_cell():
         if args.only and cell.part not in args.only:
             continue
         if args.setting and cell.setting.name not in args.setting:
             continue
+        if args.cell and not any(fnmatchcase(cell.name, pattern) for pattern in args.cell):
+            continue
         if isinstance(cell, Cell):
-            texts = forged(model, cache, cell, 0 if args.stored else args.texts)
+            texts = forged(model, cache, cell, 0 if args.stored else args.texts, sizes)
             profile, decode = cell.setting.profile(model()), model().tokenizer.decode
             questions = [
                 Question(text=decode(t.ids.tolist()), key=cell.setting.key, profile=profile)
                 for t in texts
             ]
         else:
-            questions = cell.questions(model, cache)
+            questions = cell.questions(model, cache, sizes)
         if args.stored:
             questions = [one for one in questions if one in audits]
         records = audits.of(questions, model, cell.name)
         found[cell] = [naming_of(one, cell.setting.use) for one in records]
         print(row(cell, found[cell]), flush=True)
+    if args.small and args.write:
+        parser.error("--write takes a study of its full size")
     if args.write:
         write(found)
 
@@ -333,11 +370,40 @@ def row(cell: Cell | GenuineCell | DocumentCell, found: Sequence[Naming]) -> str
     return ",".join(map(str, (*of_cell, *counts)))
 
 
-def write(found: dict[Cell | GenuineCell | DocumentCell, list[Naming]]) -> None:
-    """Write the table of the documentation."""
-    path = Path(__file__).resolve().parents[1] / "docs" / "how-it-works" / "study" / "forgery.csv"
-    lines = [HEAD, *(row(cell, one) for cell, one in found.items() if one)]
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+TABLE: Final = (
+    Path(__file__).resolve().parents[1] / "docs" / "how-it-works" / "study" / "forgery.csv"
+)
+COUNTS: Final = 5
+"""Columns at the end of a row that are counts; those before them say which cell it is."""
+
+
+def write(
+    found: dict[Cell | GenuineCell | DocumentCell, list[Naming]], table: Path = TABLE
+) -> None:
+    """Put the rows of the cells that were run into a table, in the order of ``every_cell``.
+
+    Cells that have no texts here, or fewer than the table's row, keep the row that is there.
+    """
+    stored = {_cell_of(line): line for line in table.read_text(encoding="utf-8").splitlines()[1:]}
+    lines = [HEAD]
+    for cell in every_cell():
+        fresh = row(cell, found.get(cell, []))
+        old = stored.pop(_cell_of(fresh), "")
+        if found.get(cell) and not (old and _texts(fresh) < _texts(old)):
+            lines.append(fresh)
+        elif old:
+            lines.append(old)
+    if stored:
+        raise ValueError(f"rows of no cell: {sorted(stored)}")
+    table.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _cell_of(line: str) -> str:
+    return line.rsplit(",", COUNTS)[0]
+
+
+def _texts(line: str) -> int:
+    return int(line.split(",")[-COUNTS])
 
 
 if __name__ == "__main__":

@@ -1,12 +1,13 @@
 """How often a text's marked passage is split, where it was edited and where it was not.
 
-``python bench/gaps.py POOL`` audits marked texts (JSON: a list of objects with ``code``, ``key``,
+``python bench/gaps.py [POOL]`` audits marked texts (JSON: a list of objects with ``code``, ``key``,
 ``profile``, ``text``), each as it is and with 16 words in the middle exchanged for those of another
 text, and counts how often the finding says that text stands between two passages of one mark.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 from collections import Counter
@@ -22,6 +23,7 @@ from pura.documents import from_text
 from pura.record.audit import Audit
 from pura.scheme import Profile, SecretKey
 
+SAMPLES = Path(__file__).resolve().parents[1] / "tests" / "data" / "samples"
 WORDS = 16
 TOGETHER = 16
 
@@ -33,15 +35,29 @@ def exchanged(text: str, other: str) -> str:
     return " ".join([*mine[:at], *theirs[at : at + WORDS], *mine[at + WORDS :]])
 
 
+def samples() -> list[dict[str, Any]]:
+    """Return the texts of the tests' samples as a pool."""
+    pool = []
+    for code, name in (("spc", "marked"), ("tbcc", "marked-tbcc"), (None, "plain")):
+        stored = json.loads((SAMPLES / f"{name}.json").read_text(encoding="utf-8"))
+        shared = {"code": code, "key": stored.get("key_hex"), "profile": stored.get("profile")}
+        pool += [shared | {"text": text["text"]} for text in stored["texts"]]
+    return pool
+
+
 def main() -> None:
     """Print the table."""
-    pool = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("pool", type=Path, nargs="?", help="left out: the tests' samples")
+    parser.add_argument("--texts", type=int, help="only the first ones of each code")
+    args = _common.parse(parser, texts=1)
+    pool = samples() if args.pool is None else json.loads(args.pool.read_text(encoding="utf-8"))
     plain = [one["text"] for one in pool if one["code"] is None]
     _common.print_facts("Text between two passages of one mark", 0)
     model = _common.load_builtin()
     rows = []
     for code in ("spc", "tbcc"):
-        texts = [one for one in pool if one["code"] == code]
+        texts = [one for one in pool if one["code"] == code][: args.texts]
         for name in ("as written", f"{WORDS} words exchanged"):
             seen: Counter[str] = Counter()
             for start in range(0, len(texts), TOGETHER):

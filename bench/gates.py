@@ -58,8 +58,8 @@ LOW: Final = 0.3  # the soft gate looks at steps from here on
 GATES: Final = ("hard", "today", "soft", "oracle")
 
 
-def read_all(cache: Cache, study: Cache) -> None:
-    """Generate and read what is not on the cache."""
+def read_all(cache: Cache, study: Cache, count: int, length: int) -> None:
+    """Generate and read what is not on the cache: so many texts of each set, so long."""
     import torch
 
     torch.set_num_threads(1)
@@ -67,14 +67,14 @@ def read_all(cache: Cache, study: Cache) -> None:
     if "texts.0.7" not in cache:
         texts = generate_batch(
             model,
-            COOL.prompts(),
-            [None] * TEXTS,
+            COOL.prompts()[:count],
+            [None] * count,
             None,
             profile_of("0.7", "used"),
-            tokens=TOKENS,
-            seed=[int(COOL.generator("dice", i).integers(1 << 62)) for i in range(TEXTS)],
+            tokens=length,
+            seed=[int(COOL.generator("dice", i).integers(1 << 62)) for i in range(count)],
             ignore_eos=True,
-            batch_size=TEXTS,
+            batch_size=count,
         )
         cache.put(
             "texts.0.7",
@@ -85,8 +85,8 @@ def read_all(cache: Cache, study: Cache) -> None:
         cache.put(
             "texts.1.0",
             {
-                "ids": [ids[:TOKENS] for ids in stored["ids"][:TEXTS]],
-                "prompt_ids": stored["prompt_ids"][:TEXTS],
+                "ids": [ids[:length] for ids in stored["ids"][:count]],
+                "prompt_ids": stored["prompt_ids"][:count],
             },
         )
     for verifier in ("generator", *VERIFIERS):
@@ -149,7 +149,8 @@ def profile_of(name: str, history: str, thresholds: tuple[float, ...] = USUAL) -
 def readings(cache: Cache, name: str, verifier: str) -> list[TextReading]:
     """Return the readings of a set."""
     stored = cache.get(f"reading.{name}.{verifier}")
-    return [TextReading(**{column: stored[column][i] for column in stored}) for i in range(TEXTS)]
+    count = len(stored["ids"])
+    return [TextReading(**{column: stored[column][i] for column in stored}) for i in range(count)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -348,7 +349,7 @@ def costs(cache: Cache, draws: int) -> None:
                 rows.append(cells)
             gain = found["all", "today"][0] - found["used", "today"][0]
             print(f"{label}: all against used {_gain(gain, draws)}", flush=True)
-        print(f"\n{title}, {TOKENS} tokens, {TEXTS * draws} marks\n")
+        print(f"\n{title}, {sources[0].ids.size} tokens, {len(sources) * draws} marks\n")
         _common.print_table(["verifier", "history", *GATES], rows)
 
 
@@ -399,10 +400,12 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, required=True, help="folder for texts and readings")
     parser.add_argument("--study", type=Path, help="cache of bench/evidence.py")
     parser.add_argument("--draws", type=int, default=2, help="marks a text")
-    args = parser.parse_args()
+    parser.add_argument("--texts", type=int, default=TEXTS, help="of each set (read)")
+    parser.add_argument("--tokens", type=int, default=TOKENS, help="of a text (read)")
+    args = _common.parse(parser, draws=1, texts=2, tokens=50)
     cache = Cache(args.cache)
     if args.stage == "read":
-        read_all(cache, Cache(args.study))
+        read_all(cache, Cache(args.study), args.texts, args.tokens)
         return
     _common.print_facts("Gate mismatch", SEED)
     disagreement(cache)

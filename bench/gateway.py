@@ -178,7 +178,7 @@ def main() -> None:
     parser.add_argument("--texts", type=int, default=16)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--manifests", action="store_true", help="sign each marked text")
-    options = parser.parse_args()
+    options = _common.parse(parser, tokens=5, rounds=1, texts=1)
     import llama_cpp
 
     from pura.embed.serving.deployments import ServingConfig

@@ -129,7 +129,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int)
     parser.add_argument("--batches", type=int, nargs="+", choices=ROUNDS, default=list(ROUNDS))
     parser.add_argument("--model", default="", help="installed model; left out: the built-in one")
-    options = parser.parse_args()
+    options = _common.parse(parser, tokens=4, rounds=1, batches=[1])
     import torch
 
     _common.print_facts("Generation", SEED)

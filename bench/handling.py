@@ -240,6 +240,9 @@ HANDLINGS: dict[str, Handling] = {
     "a keyboard slip in 20 % of the long words": lambda t, d: slipped(t, d, 0.2),
 }
 
+SMALL = ("as generated", "wrapped at 72", "Word, a paragraph a wrapped line")
+"""What needs no program of others."""
+
 
 def main() -> None:
     """Audit what is missing and print one row a kind of handling."""
@@ -248,14 +251,14 @@ def main() -> None:
     parser.add_argument("--texts", type=int, default=32, help="of each handling")
     parser.add_argument("--cell", choices=CELLS, default="tbcc-36")
     parser.add_argument("--only", nargs="*", default=list(HANDLINGS))
-    arguments = parser.parse_args()
+    arguments = _common.parse(parser, texts=1, only=SMALL)
     _common.print_facts("Handling", SEED)
     model, cache = _common.load_builtin(), Cache(arguments.cache)
     import torch
 
     torch.set_num_threads(1)
     cell = CELLS[arguments.cell]
-    generate_cells(model, cache, [cell.name])
+    generate_cells(model, cache, [cell.name], arguments.texts if arguments.small else None)
     log = arguments.cache / f"handling.{cell.name}.jsonl"
     rows = [json.loads(x) for x in log.read_text().splitlines()] if log.exists() else []
     known = {(row["handling"], row["text"]) for row in rows}

@@ -51,7 +51,8 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", default=list(make_held_out.TOOLS))
     parser.add_argument("--write", action="store_true", help="table and pictures, into docs")
     parser.add_argument("--packages", choices=SEPARATOR, help="only print what a registry has")
-    asked = parser.parse_args()
+    parser.add_argument("--log", type=Path, default=PLACE / "held_out.jsonl", help="what was read")
+    asked = _common.parse(parser, texts=1, only=["fmt"])
     if asked.packages:
         print("\n".join(pins(asked.packages)))
         return
@@ -59,7 +60,7 @@ def main() -> None:
     os.environ["PATH"] = os.pathsep.join([*map(str, folders), os.environ["PATH"]])
     os.environ["NODE_PATH"] = str(PLACE / "node_modules")
     _common.print_facts("What a mark survives of the programs of others", SEED)
-    rows, amiss = read(asked.only, asked.texts)
+    rows, amiss = read(asked.only, asked.texts, asked.log)
     _common.print_table(HEAD, rows)
     if asked.write:
         table = survival.DOCS / survival.TABLE
@@ -81,9 +82,8 @@ def pins(registry: str) -> list[str]:
     )
 
 
-def read(tools: list[str], count: int) -> tuple[list[list[str]], list[str]]:
+def read(tools: list[str], count: int, log: Path) -> tuple[list[list[str]], list[str]]:
     """Return the rows of tools, and what must not be."""
-    log = PLACE / "held_out.jsonl"
     known = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
     model, key = _common.load_builtin(), make_held_out.key("marked")
     profile = pura.Profile.new(model)

@@ -40,7 +40,8 @@ SYSTEM = (
     "You write for the newsletter of a small harbour town. Answer in plain English, in whole "
     "sentences and without lists."
 )
-MESSAGES = tuple(f"Go on with this text: {opening}" for opening in (*STUDY, *LEARNING))[:100]
+CANDIDATES = 100
+MESSAGES = tuple(f"Go on with this text: {opening}" for opening in (*STUDY, *LEARNING))[:CANDIDATES]
 NEUTRAL = "Please write a text."
 CUTS = (35, 60, 100)
 FOUND = 6.0
@@ -52,18 +53,21 @@ def profile_of(vocab_size: int) -> Profile:
     return profile.with_(chat_template=TEMPLATE, system_prompt=SYSTEM)
 
 
-def right(number: int) -> int:
+def right(number: int, candidates: int) -> int:
     """Return which message a text was generated from."""
-    return (number * 17) % len(MESSAGES)
+    return (number * 17) % candidates
 
 
-def generate(model: Any, cache: Cache, texts: int) -> None:
+def generate(model: Any, cache: Cache, texts: int, candidates: int) -> None:
     """Generate the texts."""
     profile = profile_of(model.vocab_size)
     numbers = range(texts)
     made = generate_batch(
         model,
-        [list(beginning_ids(model.tokenizer, profile, MESSAGES[right(i)])) for i in numbers],
+        [
+            list(beginning_ids(model.tokenizer, profile, MESSAGES[right(i, candidates)]))
+            for i in numbers
+        ],
         [CELL.payload(i) for i in numbers],
         [CELL.key(i) for i in numbers],
         profile,
@@ -74,13 +78,13 @@ def generate(model: Any, cache: Cache, texts: int) -> None:
     cache.put(f"texts.{CELL.name}.{texts}", {"ids": [text.ids for text in made]})
 
 
-def read_text(model: Any, cache: Cache, number: int, ids: Any) -> None:
+def read_text(model: Any, cache: Cache, number: int, ids: Any, candidates: int) -> None:
     """Read one text in every way and put the evidence on the cache: log10 e [ways, cuts].
 
     The first three ways are: nothing known, an empty message, a neutral one; then each candidate.
     """
     profile = profile_of(model.vocab_size)
-    given = ["", NEUTRAL, *MESSAGES]
+    given = ["", NEUTRAL, *MESSAGES[:candidates]]
     prompts = [(), *(beginning_ids(model.tokenizer, profile, words) for words in given)]
     key = CELL.key(number)
     start = time.perf_counter()
@@ -118,7 +122,7 @@ def weigh(reading: Reading, number: int, cut: int, *, prompt_known: bool) -> flo
     return found.log_e / float(np.log(10))
 
 
-def table(cache: Cache, texts: int) -> None:
+def table(cache: Cache, texts: int, candidates: int) -> None:
     """Print the evidence by what is known and by length."""
     rows: dict[str, list[list[float]]] = {}
     for number in range(texts):
@@ -126,14 +130,15 @@ def table(cache: Cache, texts: int) -> None:
             continue
         e = cache.get(f"context.{number}")["log10_e"][0][:, : len(CUTS)]
         several = [combine([*e[3:, c], e[1, c]]) for c in range(len(CUTS))]
-        wrong = [combine([*np.delete(e[3:, c], right(number)), e[1, c]]) for c in range(len(CUTS))]
+        truth = right(number, candidates)
+        wrong = [combine([*np.delete(e[3:, c], truth), e[1, c]]) for c in range(len(CUTS))]
         for name, values in (
             ("nothing", e[0]),
             ("template and system prompt, empty message", e[1]),
             ("the same with a neutral message", e[2]),
-            ("100 candidates, the right one among them", several),
-            ("99 candidates, all wrong", wrong),
-            ("the message", e[3 + right(number)]),
+            (f"{candidates} candidates, the right one among them", several),
+            (f"{candidates - 1} candidates, all wrong", wrong),
+            ("the message", e[3 + truth]),
         ):
             rows.setdefault(name, []).append(list(values))
     out = []
@@ -152,20 +157,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cache", type=Path, required=True)
     parser.add_argument("--texts", type=int, default=8)
-    args = parser.parse_args()
+    parser.add_argument("--candidates", type=int, default=CANDIDATES, choices=range(2, 101))
+    args = _common.parse(parser, texts=1, candidates=2)
     import torch
 
     torch.set_num_threads(1)
     cache = Cache(args.cache)
     model = _common.load_builtin()
     if f"texts.{CELL.name}.{args.texts}" not in cache:
-        generate(model, cache, args.texts)
+        generate(model, cache, args.texts, args.candidates)
     for number, ids in enumerate(cache.get(f"texts.{CELL.name}.{args.texts}")["ids"]):
         if f"context.{number}" not in cache:
-            read_text(model, cache, number, ids[: CUTS[-1]])
+            read_text(model, cache, number, ids[: CUTS[-1]], args.candidates)
     _common.print_facts("Known context", SEED)
     print(f"likelihood table {default_model().fingerprint}\n")
-    table(cache, args.texts)
+    table(cache, args.texts, args.candidates)
 
 
 if __name__ == "__main__":

@@ -12,11 +12,15 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import sys
 from dataclasses import replace
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
 import numpy as np
 
+import _common
 from pura.base.paths import resource
 from pura.detect.decode.likelihood import LikelihoodModel
 from pura.detect.local.evidence import circular_distance
@@ -114,7 +118,9 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, required=True)
     parser.add_argument("--out", type=Path, help="default: over the table in use")
     parser.add_argument("--version", default="2")
-    args = parser.parse_args()
+    args = _common.parse(parser)
+    if args.small and args.out is None:
+        parser.error("--small writes no table that is in use: --out FILE")
     path = args.out or resource("likelihood.json")
     model = learn(
         Cache(args.cache), LikelihoodModel.load(resource("likelihood.json")), args.version

@@ -108,14 +108,14 @@ def weigh(
     return found, time.process_time() - start
 
 
-def needed(shares: list[float], wanted: float) -> str:
+def needed(lengths: Sequence[int], shares: list[float], wanted: float) -> str:
     """Return from which length on so many are found, read off between the lengths."""
     for (a, x), (b, y) in zip(
-        zip(LENGTHS, shares, strict=True), zip(LENGTHS[1:], shares[1:], strict=True), strict=False
+        zip(lengths, shares, strict=True), zip(lengths[1:], shares[1:], strict=True), strict=False
     ):
         if x < wanted <= y:
             return f"{a + (b - a) * (wanted - x) / (y - x):.0f}"
-    return f"below {LENGTHS[0]}" if shares[0] >= wanted else f"above {LENGTHS[-1]}"
+    return f"below {lengths[0]}" if shares[0] >= wanted else f"above {lengths[-1]}"
 
 
 def null(code: str, pair: Any, issuable: Issuable, runs: int) -> list[str]:
@@ -199,7 +199,8 @@ def main() -> None:
     parser.add_argument("--null", type=int, default=0, help="random keys instead, so many")
     parser.add_argument("--real", type=int, default=0, help="random keys a text without a mark")
     parser.add_argument("--text", type=int, help="with --real: number of the only text")
-    args = parser.parse_args()
+    parser.add_argument("--lengths", type=int, nargs="+", default=LENGTHS, help="in tokens")
+    args = _common.parse(parser, texts=1, code=["tbcc"], lengths=[20, 60])
     if args.cache is None and not args.real:
         parser.error("--cache is missing")
     _common.print_facts("Limits as prior", SEED)
@@ -224,7 +225,7 @@ def main() -> None:
                 continue
             print(f"\n{code}; {label}: {bits:.1f} of 36 bits are excluded\n")
             rows, found = [], []
-            for first in LENGTHS:
+            for first in args.lengths:
                 log10_e, right, spent = [], [], []
                 for number in range(args.texts):
                     rng = np.random.default_rng([SEED, number])
@@ -252,7 +253,7 @@ def main() -> None:
             head = ["tokens", "log10 e", "e ≥ 10^6 %", "payload right %", "seconds"]
             _common.print_table(head, rows)
             for wanted in (0.5, 0.9):
-                tokens = [needed([f[i] for f in found], wanted) for i in (0, 1)]
+                tokens = [needed(args.lengths, [f[i] for f in found], wanted) for i in (0, 1)]
                 print(f"{wanted:.0%} found from {tokens[0]} → {tokens[1]} tokens")
 
 

@@ -29,6 +29,7 @@ import _common
 import _study_decode
 import _study_read
 from _study_power import LEAST_TEXTS, THRESHOLDS, write_power
+from pura.base.progress import never_cancelled
 from pura.detect.decode.exact import ExactDecision, decide
 from pura.detect.decode.likelihood import Intervals, default_model
 from pura.measure.cache import Cache
@@ -118,12 +119,13 @@ def opened(ring: Any, number: int) -> Any:
 def _ring(cache: Cache, model: bool) -> TextReading:
     """Return the text around, by the model or by people."""
     if not model:
-        return joined([row(cache.get(f"people.{i}")) for i in range(PIECES)])
+        pieces = [f"people.{i}" for i in range(PIECES)]
+        return joined([row(cache.get(name)) for name in pieces if name in cache])
     texts = [
         TextReading(**{name: stored[name][i] for name in COLUMNS})
         for cell in STUDIED
         for stored in [cache.get(f"reading.{cell.name}.clean.blind")]
-        for i in range(cell.texts)
+        for i in range(len(stored["ids"]))
     ]
     return joined(texts)
 
@@ -142,12 +144,13 @@ def ring_ids(cache: Cache, number: int, tokenizer: Any) -> Any:
             [ids for cell in STUDIED for ids in cache.get(f"texts.{cell.name}")["ids"]]
         )
     else:
-        ring = people(tokenizer)
+        pieces = sum(f"people.{i}" in cache for i in range(PIECES))
+        ring = people(tokenizer)[: pieces * PIECE]
     return ring[opened(ring, number)]
 
 
-def read_parts(model: Any, cache: Cache, texts: int) -> None:
-    """Read what is not on the cache yet."""
+def read_parts(model: Any, cache: Cache, texts: int, pieces: int) -> None:
+    """Read what is not on the cache yet; so many pieces of the text by people."""
     from pura.model.evidence import read, read_many
 
     profile = STUDIED[0].profile(model.vocab_size)
@@ -157,12 +160,12 @@ def read_parts(model: Any, cache: Cache, texts: int) -> None:
     if texts > first.texts:
         reader.run([ReadingJob(cell=more.name, attack=EDITS[1], verifier="blind")])
     stream = people(model.tokenizer)
-    for i in range(PIECES):
+    for i in range(pieces):
         if f"people.{i}" not in cache:
             ids = stream[i * PIECE : (i + 1) * PIECE]
             seen = read(model, ids, keys=[people_key()], profile=profile)
             cache.put(f"people.{i}", columns_of(seen))
-    print(f"{PIECES * PIECE} tokens by people are read", flush=True)
+    print(f"{pieces * PIECE} tokens by people are read", flush=True)
     for number, (cell, place) in enumerate(numbered()[:texts]):
         if f"behind.{number}" in cache:
             continue
@@ -194,12 +197,21 @@ def passage(cache: Cache, number: int, edit: str) -> PlacedText:
     )
 
 
-def documents(cache: Cache, number: int, edit: str) -> Iterator[tuple[SplicedDocument, str]]:
-    """Yield the documents of one marked text, shortest first, with the name of their cell."""
+def documents(
+    cache: Cache, number: int, edit: str, most: int
+) -> Iterator[tuple[SplicedDocument, str]]:
+    """Yield the documents of one marked text, shortest first, with the name of their cell.
+
+    Args:
+        cache: Has the readings.
+        number: Of the marked text.
+        edit: One of :data:`EDITS`.
+        most: Longest documents in tokens.
+    """
     part, rest = passage(cache, number, edit), around(cache, number)
     # Every cell of a place gets a third of the texts, half of them by the model.
     place = PLACES[number // 2 % 3]
-    for tokens in TOKENS:
+    for tokens in (t for t in TOKENS if t <= most):
         for marked in (m for m in MARKED if tokens <= LONGEST[m]):
             yield (
                 spliced(part, rest, marked=marked, tokens=tokens, place=place),
@@ -208,7 +220,7 @@ def documents(cache: Cache, number: int, edit: str) -> Iterator[tuple[SplicedDoc
 
 
 def weigh(
-    reading: TextReading, number: int, checkpoint: Callable[[], None] | None = None
+    reading: TextReading, number: int, checkpoint: Callable[[], None] = never_cancelled
 ) -> tuple[ExactDecision, Schedule, float]:
     """Return what is decided, the schedule, and the processor seconds of the decoder."""
     cell, place = numbered()[number]
@@ -229,15 +241,15 @@ def weigh(
     return decision, steps, time.process_time() - start
 
 
-def compare_whole(model: Any, cache: Cache) -> None:
+def compare_whole(model: Any, cache: Cache, texts: int, tokens: int) -> None:
     """Print documents that were read whole beside the same ones put together from parts."""
     from pura.model.evidence import read
 
     rows = []
-    for number in range(WHOLE_TEXTS):
+    for number in range(min(WHOLE_TEXTS, texts)):
         document = spliced(
             passage(cache, number, "clean"), around(cache, number),
-            marked=200, tokens=WHOLE_TOKENS, place="middle",
+            marked=200, tokens=min(WHOLE_TOKENS, tokens), place="middle",
         )  # fmt: skip
         cell, place = numbered()[number]
         if f"whole.{number}" not in cache:
@@ -263,14 +275,16 @@ def compare_whole(model: Any, cache: Cache) -> None:
     )
 
 
-def print_costs(model: Any, cache: Cache) -> None:
+def print_costs(model: Any, cache: Cache, most_texts: int, most: int) -> None:
     """Print the decoder's processor time beside that of the model's pass, text by text."""
     from pura.model.evidence import read
 
     rows = []
     for tokens, texts in COSTS.items():
+        if tokens > most:
+            continue
         passes, decoders = [], []
-        for number in range(texts):
+        for number in range(min(texts, most_texts)):
             cell, place = numbered()[number]
             if tokens <= STUDIED[0].tokens:
                 ids = cache.get(f"texts.{cell.name}")["ids"][place][:tokens]
@@ -294,12 +308,12 @@ def print_costs(model: Any, cache: Cache) -> None:
     _common.print_table(["tokens", "texts", "model's pass, s", "decoder, s", "share"], rows)
 
 
-def print_memory(cache: Cache) -> None:
+def print_memory(cache: Cache, tokens: int) -> None:
     """Decode a very long text and print its memory, its time and the longest wait for a stop."""
     document = spliced(
-        passage(cache, 0, "clean"), around(cache, 0), marked=200, tokens=30_000, place="middle"
+        passage(cache, 0, "clean"), around(cache, 0), marked=200, tokens=tokens, place="middle"
     )
-    reading, laps = document.reading, VERY_LONG // 30_000
+    reading, laps = document.reading, VERY_LONG // max(TOKENS)
     every = joined([reading] * laps)
     # Each lap has tokens of its own, so that no context is a repetition; the first one is marked.
     shift = np.repeat(np.arange(laps), reading.ids.size) * VOCABULARY
@@ -344,9 +358,7 @@ def outcomes(
             if by_model(number) and f"reading.{POWER.name}.clean.blind" not in cache:
                 continue
             for edit in edits:
-                for document, cell in documents(cache, number, edit):
-                    if document.reading.ids.size > most:
-                        continue
+                for document, cell in documents(cache, number, edit, most):
                     entry = done.get((likelihood, cell, number))
                     if entry is None:
                         cell_, place = numbered()[number]
@@ -441,19 +453,21 @@ def main() -> None:
     parser.add_argument("--edits", choices=EDITS, action="append", help="only these")
     parser.add_argument("--write", action="store_true", help="into resources/power/study.json")
     parser.add_argument("--tokens", type=int, default=max(TOKENS), help="no longer documents")
-    args = parser.parse_args()
+    parser.add_argument("--pieces", type=int, default=PIECES, help="of the text by people (read)")
+    args = _common.parse(parser, texts=2, edits=["clean"], tokens=min(TOKENS), pieces=1)
     cache = Cache(args.cache)
     if args.stage == "read":
-        read_parts(_common.load_builtin(), cache, args.texts)
+        read_parts(_common.load_builtin(), cache, args.texts, args.pieces)
         return
     if args.stage != "table":
         _common.print_facts(f"Long documents: {args.stage}", SEED)
     if args.stage == "memory":
-        print_memory(cache)
+        print_memory(cache, args.tokens)
         return
     if args.stage in ("whole", "cost"):
         model = _common.load_builtin()
-        (compare_whole if args.stage == "whole" else print_costs)(model, cache)
+        compare = compare_whole if args.stage == "whole" else print_costs
+        compare(model, cache, args.texts, args.tokens)
         return
     entries = outcomes(cache, args.cache, args.texts, args.tokens, args.edits or EDITS)
     _common.print_facts("Long documents", SEED)

@@ -56,6 +56,7 @@ SEED = 20_261_123
 LENGTHS = (150, 200, 300, 400)
 TOGETHER = 8  # audits that share a pass of the model
 HUMAN = "human prose"
+HUMAN_TEXTS = 24
 _WORD = re.compile(r"[^\W\d_]+")
 _OCR = (("rn", "m"), ("m", "rn"), ("l", "1"), ("I", "l"), ("O", "0"), ("cl", "d"), ("e", "c"))
 _ACCENTS = str.maketrans("aeiou", "áéíóú")
@@ -282,7 +283,7 @@ def written(model: Any, cache: Cache, how: Written, count: int) -> list[Any]:
             [Payload.from_bits(rng.integers(0, 2, 36)) for _ in range(count)],
             key_of(how.table),
             Profile.new(model).with_(temperature=temperature, top_p=top_p, top_k=how.top_k),
-            tokens=max(LENGTHS),
+            tokens=max(LENGTHS[:count]),
             seed=[int(rng.integers(1 << 62)) for _ in range(count)],
             chat=how.chat,
             ignore_eos=not how.chat,
@@ -311,7 +312,8 @@ def main() -> None:
     parser.add_argument("--kinds", type=int, default=len(KINDS), help="in which each is handled")
     parser.add_argument("--only", nargs="*", default=list(KINDS))
     parser.add_argument("--under", nargs="*", default=[how.table for how in WRITTEN])
-    arguments = parser.parse_args()
+    parser.add_argument("--human", type=int, default=HUMAN_TEXTS, help="texts by people")
+    arguments = _common.parse(parser, texts=1, kinds=1, human=1, under=["study"])
     _common.print_facts("Handled texts that are called unmarked", SEED)
     model, cache = _common.load_builtin(), Cache(arguments.cache)
     log = arguments.cache / f"no-mark.{build_hash()[:12]}.jsonl"
@@ -321,7 +323,7 @@ def main() -> None:
     tables = [how for how in WRITTEN if how.table in arguments.under]
     count = arguments.texts
     ids = {how.table: written(model, cache, how, count) for how in tables if count}
-    prose = human(24)
+    prose = human(HUMAN_TEXTS)[: arguments.human]
     with log.open("a", encoding="utf-8") as sink:
         for number in range(count):
             for how in tables:

@@ -143,13 +143,13 @@ def rate(model: Any, batch: int) -> float:
     return batch * TOKENS / (time.process_time() - begun)
 
 
-def marked(words: list[int]) -> list[tuple[str, str, SecretKey, Profile]]:
+def marked(words: list[int], texts: int | None) -> list[tuple[str, str, SecretKey, Profile]]:
     """Return marked texts and beginnings of them: words, payload, key and profile."""
     found: list[tuple[str, str, SecretKey, Profile]] = []
     for name in ("marked", "marked-tbcc"):
         data = json.loads((SAMPLES / f"{name}.json").read_text(encoding="utf-8"))
         key, profile = SecretKey.from_hex(data["key_hex"]), Profile.from_dict(data["profile"])
-        for entry in data["texts"]:
+        for entry in data["texts"][:texts]:
             split = entry["text"].split(" ")
             found += [
                 (" ".join(split[:size]), entry["payload"], key, profile)
@@ -164,13 +164,16 @@ def main() -> None:
     parser.add_argument("--words", type=int, nargs="+", default=[45, 60, 80, 110, 1000])
     parser.add_argument("--batches", type=int, nargs="+", default=[1, 4, 16])
     parser.add_argument("--formats", nargs="+", help="only these, by name")
-    args = parser.parse_args()
+    parser.add_argument("--texts", type=int, help="only the first ones of each code")
+    args = _common.parse(
+        parser, words=[45], batches=[1], texts=1, formats=["float32", "int8 weights"]
+    )
     import torch
 
     torch.set_num_threads(1)
     _common.print_facts("Number formats on a processor", 0)
     print(f"instructions: {', '.join(sorted(instructions())) or 'unknown'}\n")
-    texts = marked(args.words)
+    texts = marked(args.words, args.texts)
     rows: list[list[str]] = []
     first: tuple[float, float] | None = None
     for name, model in models():

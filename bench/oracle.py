@@ -272,21 +272,23 @@ def run(way: str, client: TestClient, tokens: dict[Role, dict[str, str]], work: 
     return attacker.finish(read)
 
 
-def written(path: Path, model: Any, key: SecretKey, profile: Profile) -> dict[str, list[str]]:
+def written(
+    path: Path, model: Any, key: SecretKey, profile: Profile, count: int, tokens: int
+) -> dict[str, list[str]]:
     """Return the texts, written once."""
     if path.exists():
         return dict(json.loads(path.read_text()))
-    payloads = [Payload.from_int(0x731264FC8 + n, 36) for n in range(len(PROMPTS))]
+    payloads = [Payload.from_int(0x731264FC8 + n, 36) for n in range(count)]
     texts = {
         kind: [
             one.text
             for one in generate_batch(
                 model,
-                PROMPTS,
-                payloads if kind == "remove" else [None] * len(PROMPTS),
+                PROMPTS[:count],
+                payloads if kind == "remove" else [None] * count,
                 key,
                 profile,
-                tokens=TOKENS,
+                tokens=tokens,
                 seed=SEED,
                 ignore_eos=True,
             )
@@ -304,7 +306,8 @@ def main() -> None:
     parser.add_argument("--way", action="append", help="only what is told this way")
     parser.add_argument("--proxy", action="store_true", help="the attacker has another model")
     parser.add_argument("output", type=Path, help="attacks that ended; called again, it goes on")
-    chosen = parser.parse_args()
+    parser.add_argument("--tokens", type=int, default=TOKENS, help="of a text")
+    chosen = _common.parse(parser, texts=1, way=["words only"], tokens=60)
     done = {}
     if chosen.output.exists():
         for line in chosen.output.read_text().splitlines():
@@ -316,7 +319,9 @@ def main() -> None:
     at = Environment(paths=home, device="cpu", lent_keys={key.fingerprint: key})
     model = at.model("smollm2-135m")
     profile = Profile.new(model, code="tbcc").with_(model=None, tokenizer=None)
-    texts = written(chosen.output.with_suffix(".texts.json"), model, key, profile)
+    path, count = chosen.output.with_suffix(".texts.json"), len(PROMPTS)
+    count = chosen.texts if chosen.small else count
+    texts = written(path, model, key, profile, count, chosen.tokens)
     swapper = drop_layers(model, DROPPED) if chosen.proxy else model
     found: dict[tuple[str, str], list[Asked]] = {}
     setup = Setup(keys=(KeyRef(fingerprint=key.fingerprint),), profile=profile)

@@ -71,8 +71,8 @@ def key_of(use: str, number: int) -> SecretKey:
     return SecretKey(hashlib.sha256(f"{SEED}/{use}/{number}".encode()).digest())
 
 
-def write_texts(model: Any, cache: Cache, use: str, documents: int) -> None:
-    """Generate the marked texts of the documents, of 120 to 240 tokens."""
+def write_texts(model: Any, cache: Cache, use: str, documents: int, tokens: int) -> None:
+    """Generate the marked texts of the documents, of half as many tokens to all of them."""
     prompts = LEARNING if use == "learn" else STUDY
     for start in range(0, documents, BATCH):
         name = f"texts.{use}.{start}"
@@ -90,12 +90,12 @@ def write_texts(model: Any, cache: Cache, use: str, documents: int) -> None:
                 payloads,
                 [key_of(use, n) for n, _ in rows],
                 profile_of(model, code),
-                tokens=240,
+                tokens=tokens,
                 seed=[int(rng.integers(1 << 62)) for _ in rows],
                 ignore_eos=True,
                 batch_size=BATCH,
             )
-            sizes = rng.integers(120, 241, len(rows)).tolist()
+            sizes = rng.integers(tokens // 2, tokens + 1, len(rows)).tolist()
             for row, text, payload, size in zip(rows, texts, payloads, sizes, strict=True):
                 made[row] = (np.array(text.ids[:size]), payload.bits)
         rows = sorted(made)
@@ -369,15 +369,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("part", choices=("read", "learn", "table"))
     parser.add_argument("--cache", type=Path, required=True)
-    parser.add_argument("--documents", type=int, default=300, help="that are tested; 96 more teach")
-    arguments = parser.parse_args()
+    parser.add_argument("--documents", type=int, default=300, help="that are tested")
+    parser.add_argument("--learn", type=int, default=96, help="documents that teach")
+    parser.add_argument("--tables", type=int, default=100, help="documents with tables, at most")
+    parser.add_argument("--tokens", type=int, default=240, help="of a marked text, at most")
+    arguments = _common.parse(parser, documents=2, learn=4, tables=1, tokens=60)
     cache = Cache(arguments.cache)
     _common.print_facts("Where a mark begins and ends", SEED)
     if arguments.part == "read":
         model = _common.load_builtin()
-        for use, count in (("learn", 96), ("test", arguments.documents), (TABLES, 100)):
+        uses = (("learn", arguments.learn), ("test", arguments.documents))
+        uses += ((TABLES, min(arguments.tables, arguments.documents)),)
+        for use, count in uses:
             if use != TABLES:
-                write_texts(model, cache, use, count)
+                write_texts(model, cache, use, count, arguments.tokens)
             read_documents(model, cache, use, count)
     elif arguments.part == "learn":
         learn(cache)

@@ -88,7 +88,8 @@ def main() -> None:
     """Write, read, print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--texts", type=int, default=16, help="of each scheme and temperature")
-    args = parser.parse_args()
+    parser.add_argument("--lengths", type=int, nargs="+", default=LENGTHS, help="in tokens")
+    args = _common.parse(parser, texts=1, lengths=[25])
     model = _common.load_builtin()
     source, rng = ModelSource(model), np.random.default_rng(SEED)
     width = source.vocab_size
@@ -110,7 +111,7 @@ def main() -> None:
     source.begin([cell[5] for cell in cells])
     told: list[list[int]] = [[] for _ in cells]
     tokens = None
-    for _ in range(max(LENGTHS)):
+    for _ in range(max(args.lengths)):
         rows = source.rows(tokens)
         for i, (cell, choose) in enumerate(zip(cells, choosers, strict=True)):
             law = rows[i] ** (1 / cell[4])
@@ -129,7 +130,7 @@ def main() -> None:
             probability = reading.probability
         for read in ("", " + model") if probability is not None else ("",):
             line = []
-            for length in LENGTHS:
+            for length in args.lengths:
                 draws = draws_of(mark, secret, ids[:length])
                 if read and probability is not None:
                     told_of = probability[draws[0]]
@@ -141,7 +142,7 @@ def main() -> None:
 
     _common.print_facts("Power of marks by others", SEED)
     head = ["scheme", "temperature", "texts"]
-    head += [f"{n} tokens: found [95 %], median log10 e" for n in LENGTHS]
+    head += [f"{n} tokens: found [95 %], median log10 e" for n in args.lengths]
     table = []
     for (name, temperature), lines in found.items():
         row = [name, f"{temperature:g}", str(len(lines))]

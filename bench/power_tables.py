@@ -77,7 +77,9 @@ PROMPTS = {
 }  # plain English: those of the study
 
 
-def plan(profile: Profile, folder: Path) -> dict[str, PowerPlan]:
+def plan(
+    profile: Profile, folder: Path, texts: int, tokens_at_most: int | None
+) -> dict[str, PowerPlan]:
     """Return the measurements by name."""
     folder.mkdir(parents=True, exist_ok=True)
     out = {}
@@ -93,8 +95,8 @@ def plan(profile: Profile, folder: Path) -> dict[str, PowerPlan]:
             profile=profile.with_(temperature=temperature, top_p=top_p),
             prompts=prompts,
             chat=chat,
-            texts=TEXTS,
-            tokens=tokens,
+            texts=texts,
+            tokens=min(tokens, tokens_at_most or tokens),
             documents=(),
             seed=SEED,
         )
@@ -113,10 +115,13 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--only", default="*", help="names of tables, with wildcards")
     parser.add_argument("--estimate", action="store_true")
-    args = parser.parse_args()
+    parser.add_argument("--texts", type=int, default=TEXTS, help="of each table")
+    parser.add_argument("--tokens", type=int, help="no longer texts")
+    args = _common.parse(parser, only="english-plain-t1-p95", texts=4, tokens=40)
     at = Environment(paths=user_paths(), device="cpu")
     _common.print_facts("Power tables", SEED)
-    for name, one in plan(Profile.new(at.model()), args.out).items():
+    plans = plan(Profile.new(at.model()), args.out, args.texts, args.tokens)
+    for name, one in plans.items():
         if not fnmatch(name, args.only):
             continue
         if args.estimate:

@@ -133,7 +133,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Draw, weigh, print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--draws", type=int, default=1000, help="sets of phases a row")
-    args = parser.parse_args(arguments)
+    args = _common.parse(parser, arguments, draws=1)
     _common.print_facts("How improbable a large e-value is without a mark", SEED)
     trial = Trial()
     seen = intervals_of(_common.load_builtin(), trial)

@@ -186,7 +186,7 @@ def main() -> int:
     parser.add_argument("--csv", type=Path, help="write the table there as well")
     parser.add_argument("--office", action="store_true", help="compare LibreOffice, which is slow")
     parser.add_argument("--failures", action="store_true", help="name the files that are refused")
-    arguments = parser.parse_args()
+    arguments = _common.parse(parser, each=1)
     _common.print_facts("Reading", 0)
     converters = [
         name

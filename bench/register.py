@@ -21,6 +21,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from _common import parse
 from pura.register.rows import Issue, Recipient
 from pura.register.store import Register
 from pura.register.verification import verify
@@ -63,7 +64,7 @@ def main() -> int:
     parser.add_argument("--drawn", type=int, default=500)
     parser.add_argument("--look-ups", type=int, default=2000)
     parser.add_argument("--folder", type=Path)
-    arguments = parser.parse_args()
+    arguments = parse(parser, rows=1000, drawn=5, look_ups=20)
     source = random.Random(1)  # noqa: S311 - which rows there are, no secret
     numbers = source.sample(range(1 << BITS), arguments.rows + arguments.look_ups)
     present, absent = numbers[: arguments.rows], numbers[arguments.rows :]
@@ -94,9 +95,12 @@ def main() -> int:
             begin = time.perf_counter()
             check = verify(register)
             line("verify", time.perf_counter() - begin, "s")
-    if not check.sound or slowest > LOOK_UP_MS:
-        print("missed: the register must be sound, and a look-up take less than", LOOK_UP_MS, "ms")
+    if not check.sound:
+        print("missed: the register must be sound")
         return 1
+    if slowest > LOOK_UP_MS:
+        print("missed: a look-up must take less than", LOOK_UP_MS, "ms")
+        return 0 if arguments.small else 1
     return 0
 
 

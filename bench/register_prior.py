@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -117,7 +117,8 @@ def main() -> None:
     """Read what is missing, then print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cache", type=Path, required=True, help="folder with the study's texts")
-    args = parser.parse_args()
+    parser.add_argument("--entries", type=int, help="of a register, at most")
+    args = _common.parse(parser, entries=1_000)
     cache = Cache(args.cache)
     missing = [job for job in {row.job for row in ROWS} if job.reading not in cache]
     if missing:
@@ -125,6 +126,7 @@ def main() -> None:
 
         torch.set_num_threads(1)
         _study_read.Reader(_common.load_builtin(), cache).run(missing)
+    rows = [replace(row, entries=min(row.entries, args.entries or row.entries)) for row in ROWS]
     _common.print_facts("The register as prior", SEED)
     print(f"likelihood table {default_model().fingerprint}\n")
     _common.print_table(
@@ -132,7 +134,7 @@ def main() -> None:
             *("condition", "entries", "texts", "log10 e", "gain (5 % … 95 %)", "e ≥ 10^6 %"),
             *("match %", "seconds"),
         ],
-        [row_of(cache, row) for row in ROWS],
+        [row_of(cache, row) for row in rows],
     )
 
 

@@ -35,6 +35,7 @@ from pura.detect.decode.likelihood import (
     default_model,
 )
 from pura.detect.decode.trellis import codeword_windows
+from pura.measure.attacks.rewrite import logits_of
 from pura.measure.cache import Cache
 from pura.measure.corpora import CELLS, SEED
 from pura.measure.evaluate import TextReading, decide
@@ -295,10 +296,8 @@ def run(cache: Cache, study: Cache, texts: int) -> None:
 
     torch.set_num_threads(1)
     source = _common.load_builtin()
-    readers = {
-        "blind": Reader(source, study),
-        "proxy": Reader(make_proxy(source, "proxy"), study),
-    }
+    models = {"blind": source, "proxy": make_proxy(source, "proxy")}
+    attacker = Reader(source, study)
     stored = study.get(f"texts.{CELL.name}")["ids"]
     profile = CELL.profile(source.vocab_size)
     for number in range(texts):
@@ -307,9 +306,9 @@ def run(cache: Cache, study: Cache, texts: int) -> None:
             continue
         start = time.perf_counter()
         rng = CELL.generator(f"attack {ATTACK}", number)
-        edited = readers["blind"].attacked(ATTACKED[ATTACK], stored[number], rng).ids
+        edited = attacker.attacked(ATTACKED[ATTACK], stored[number], rng).ids
         for verifier in missing:
-            logits = readers[verifier].logits(edited)
+            logits = logits_of(models[verifier], edited)
             text = text_of(logits, edited, CELL.key(number), profile)
             row = outcome(text, stored[number], CELL.payload(number))
             cache.put(f"replay.{verifier}.{number}", {"row": [row]})
@@ -367,7 +366,7 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, required=True, help="folder for outcomes")
     parser.add_argument("--study", type=Path, help="cache of bench/evidence.py")
     parser.add_argument("--texts", type=int, default=TEXTS)
-    args = parser.parse_args()
+    args = _common.parse(parser, texts=2)
     cache = Cache(args.cache)
     if args.stage == "run":
         run(cache, Cache(args.study), args.texts)

@@ -12,6 +12,7 @@ import argparse
 import json
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +84,8 @@ def entry_of(
     """Decide one document under the key of a text, its own or another's."""
     cell, place = documents.numbered()[asked]
     profile, key = cell.profile(documents.VOCABULARY), cell.key(place)
-    for document, name in documents.documents(cache, number, "clean"):
+    tokens = int(wanted.split(".")[1])
+    for document, name in documents.documents(cache, number, "clean", tokens):
         if not name.startswith(wanted + "."):
             continue
         trials, seconds = audited(model, document.reading, key, profile)
@@ -144,12 +146,12 @@ def print_table(rows: list[dict[str, Any]]) -> None:
     _common.print_table(head, out)
 
 
-def print_costs(model: Any) -> None:
+def print_costs(model: Any, lengths: Sequence[int]) -> None:
     """Print what a second reading costs texts by people in which nothing is marked."""
     stream, rows = documents.people(model.tokenizer), []
     cell, place = documents.numbered()[0]
     profile, key = cell.profile(model.vocab_size), cell.key(place)
-    for tokens in COSTS:
+    for tokens in lengths:
         clock = time.process_time()
         seen = read(model, stream[:tokens], keys=[key], profile=profile)
         once = time.process_time() - clock
@@ -179,7 +181,8 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, required=True, help="where the outcomes are kept")
     parser.add_argument("--cell", default="100.10000", help="marked tokens and tokens in all")
     parser.add_argument("--texts", type=int, default=64)
-    args = parser.parse_args()
+    parser.add_argument("--costs", type=int, nargs="+", default=COSTS, help="lengths (cost)")
+    args = _common.parse(parser, cell="100.500", texts=2, costs=[500])
     name = "unmarked" if args.stage == "unmarked" else "again"
     path = args.cache / f"{name}.{args.cell}.jsonl"
     if args.stage == "table":
@@ -190,7 +193,7 @@ def main() -> None:
     model, cache = _common.load_builtin(), Cache(args.study)
     if args.stage == "cost":
         _common.print_facts("Second readings: cost", documents.SEED)
-        print_costs(model)
+        print_costs(model, args.costs)
         return
     done = {row["number"] for row in rows_of(path)}
     for number in range(args.texts):

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from _common import print_table
+from _common import parse, print_table
 from pura.measure.cache import Cache
 
 CELLS = ("tbcc-36", "spc-36")
@@ -38,7 +38,7 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cache", type=Path, required=True)
-    cache = Cache(parser.parse_args().cache)
+    cache = Cache(parse(parser).cache)
     columns = ("texts", "number", "split differently", "tokens that differ, mean", "worst text")
     print_table(columns, [row(cache, cell) for cell in CELLS])
 

@@ -178,7 +178,7 @@ def main() -> None:
     parser.add_argument("--words", type=int, default=60, help="of a text")
     parser.add_argument("--texts", type=int, default=32, help="of the batch")
     parser.add_argument("--checks", type=int, help="only the memory over so many checks")
-    chosen = parser.parse_args()
+    chosen = _common.parse(parser, seconds=1.0, words=8, texts=2)
     _common.print_facts("The detector under load", SEED)
     rng = random.Random(SEED)  # noqa: S311 - words, no secrets
     sample = json.loads(SAMPLE.read_text("utf-8"))

@@ -192,7 +192,8 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--questions", type=int, default=40, help="beside each attack")
     parser.add_argument("--attack", action="append", choices=ATTACKS, help="only this one")
-    chosen = parser.parse_args()
+    parser.add_argument("--rest", type=float, default=5.0, help="seconds after each attack")
+    chosen = _common.parse(parser, questions=1, attack=["200 connections"], rest=0.0)
     _common.print_facts("A detector under attack", SEED)
     sample = json.loads(SAMPLE.read_text("utf-8"))
     rng, rows = random.Random(SEED), []  # noqa: S311 - words, no secrets
@@ -217,7 +218,7 @@ def main() -> None:
             load = f"{os.getloadavg()[0]:.1f}"
             rows.append([name, str(len(seconds)), str(refused), f"{p50:.2f}", f"{p99:.2f}", load])
             print(rows[-1], flush=True)
-            time.sleep(5.0)
+            time.sleep(chosen.rest)
     _common.print_table(("beside", "answered", "refused", "p50, s", "p99, s", "load"), rows)
 
 

@@ -195,7 +195,7 @@ def main() -> None:
     parser.add_argument("--tokens", type=int, default=40)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--manifests", action="store_true", help="sign each marked text")
-    options = parser.parse_args()
+    options = _common.parse(parser, tokens=5, rounds=1)
     from pura.base.paths import user_paths
 
     model = user_paths().models / MODEL

@@ -51,7 +51,8 @@ def main() -> None:
     """Print a table for each width of the payload."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--texts", type=int, default=40)
-    options = parser.parse_args()
+    parser.add_argument("--lengths", type=int, nargs="+", default=LENGTHS, help="in tokens")
+    options = _common.parse(parser, texts=1, lengths=[8])
     _common.print_facts("Short answers", SEED)
     model = load_model(user_paths().models / "smollm2-135m", choose_device("cpu"))
     key = SecretKey(bytes(range(32)))
@@ -74,13 +75,13 @@ def main() -> None:
             list(payloads),
             key,
             profile,
-            tokens=max(LENGTHS) + profile.context_window,
+            tokens=max(options.lengths) + profile.context_window,
             seed=SEED,
             ignore_eos=True,
         )
         thresholds = np.array(profile.entropy_thresholds_bits)
         rows = []
-        for length in LENGTHS:
+        for length in options.lengths:
             own = [int(answer.arity[:length].sum()) for answer in answers]
             added = [
                 int(

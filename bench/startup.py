@@ -24,7 +24,7 @@ from collections.abc import Callable
 from pathlib import Path
 from resource import RUSAGE_CHILDREN, getrusage
 
-from _common import interleaved, median_ratio, print_facts, print_table
+from _common import interleaved, median_ratio, parse, print_facts, print_table
 from pura.base.paths import resource, user_paths
 
 # Ends the process at once when its first frame is painted: an orderly end would wait for the model
@@ -147,7 +147,9 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=5)
-    rounds = parser.parse_args().rounds
+    parser.add_argument("--warm-ups", type=int, default=1, help="rounds that do not count")
+    options = parse(parser, rounds=1, warm_ups=0)
+    rounds, warm_ups = options.rounds, options.warm_ups
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     os.environ.pop("DBUS_SESSION_BUS_ADDRESS", None)  # no keyring: it may ask for a password
@@ -176,8 +178,8 @@ def main() -> None:
             "import pura_audit.application": _start("-c", "import pura_audit.application"),
             "window: first painted frame": _start("-c", _WINDOW, folder),
         }
-        times = interleaved(ways, rounds=rounds, clock=_spent_by_children)
-        parts = [_parts(models / BUILTIN) for _ in range(rounds + 1)][1:]
+        times = interleaved(ways, rounds=rounds, warm_ups=warm_ups, clock=_spent_by_children)
+        parts = [_parts(models / BUILTIN) for _ in range(warm_ups + rounds)][warm_ups:]
         first = [_first_line(audit) for _ in range(rounds)]
     base = "the interpreter alone"
     print_table(

@@ -8,6 +8,7 @@ Prints the processor time of whole audits, and ratios measured side by side.
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 import time
@@ -30,7 +31,9 @@ EARLY = replace(PLAIN, stop_early=True)
 
 def main() -> None:
     """Measure and print."""
-    tokens = int(sys.argv[1]) if len(sys.argv) > 1 else 3000
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("tokens", type=int, nargs="?", default=3000)
+    tokens = _common.parse(parser, tokens=100).tokens
     _common.print_facts("Looks while a text is read", 0)
     model = _common.load_builtin()
     sample = json.loads((DATA / "samples" / "marked-tbcc.json").read_text(encoding="utf-8"))

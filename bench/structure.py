@@ -5,12 +5,15 @@
 Without a commit the checkout is drawn.
 """
 
+import argparse
 import html
 import math
 import subprocess
 import sys
 from collections import defaultdict
 from pathlib import Path
+
+from _common import parse
 
 ROOTS = ("core/pura", "core/pura_lab", "app/pura_audit")
 UNIT = 0.55  # pixels of a side for the root of a line
@@ -56,4 +59,6 @@ def drawn(modules: dict[str, str]) -> str:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(drawn(sources(sys.argv[1] if len(sys.argv) > 1 else None)))
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("commit", nargs="?")
+    sys.stdout.write(drawn(sources(parse(parser).commit)))

@@ -17,7 +17,7 @@ import argparse
 import json
 import statistics
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -86,12 +86,12 @@ def by_tokens(model: Any, most: int) -> Sweep:
     return found
 
 
-def by_keys(model: Any) -> Sweep:
+def by_keys(model: Any, counts: Sequence[int]) -> Sweep:
     """Return what a reading takes with many keys."""
     words, _, profile = sample()
     ids = tokenise(model.tokenizer, first_tokens(model, words, HELD)).ids
     found: Sweep = {"keys": [], "reading, s": [], "ms a key": []}
-    for count in KEYS:
+    for count in counts:
         many = [SecretKey(SEED.to_bytes(28, "big") + i.to_bytes(4, "big")) for i in range(count)]
         spent = seconds(lambda many=many: read(model, ids, keys=many, profile=profile))
         for column, value in zip(found.values(), (count, spent, 1000 * spent / count), strict=True):
@@ -100,13 +100,13 @@ def by_keys(model: Any) -> Sweep:
     return found
 
 
-def by_bits(model: Any) -> Sweep:
+def by_bits(model: Any, widths: Sequence[int]) -> Sweep:
     """Return what the exact decoder takes, both codes, on the intervals of one reading."""
     words, key, shared = sample()
     ids = tokenise(model.tokenizer, first_tokens(model, words, HELD)).ids
     seen = read(model, ids, keys=[key], profile=shared)
     found: Sweep = {"payload bits": [], "tbcc, s": [], "spc, s": []}
-    for bits in BITS:
+    for bits in widths:
         found["payload bits"].append(bits)
         for code in ("tbcc", "spc"):
             size = next(size for size in (9, 8, 12) if bits % size == 0)
@@ -123,14 +123,14 @@ def by_bits(model: Any) -> Sweep:
     return found
 
 
-def by_vocabulary() -> Sweep:
+def by_vocabulary(sizes: Sequence[int]) -> Sweep:
     """Return what reading the output head takes, random tensors in its place."""
     import torch
 
     rng = torch.Generator().manual_seed(SEED)
     hidden = torch.randn(ROWS, WIDTH, generator=rng)
     found: Sweep = {"vocabulary": [], "1 key, s": [], "10 keys, s": []}
-    for size in VOCABULARIES:
+    for size in sizes:
         weight = torch.randn(size, WIDTH, generator=rng) / WIDTH**0.5
         head = Head(weight=weight, bias=None, scale=1.0, cap=None)
         targets = torch.randint(0, size, (ROWS,), generator=rng)
@@ -150,14 +150,14 @@ def by_vocabulary() -> Sweep:
     return found
 
 
-def by_batch(model: Any) -> Sweep:
+def by_batch(model: Any, counts: Sequence[int]) -> Sweep:
     """Return tokens a processor second of texts side by side."""
     words, key, profile = sample()
     ids = tokenise(model.tokenizer, first_tokens(model, words, 4_000)).ids
     rng = np.random.default_rng(SEED)
     starts = rng.integers(0, ids.size - 200, max(BATCHES))
     found: Sweep = {"texts of 150 tokens": [], "tokens/s": []}
-    for count in BATCHES:
+    for count in counts:
         requests = [Request(texts=[ids[start : start + 150]]) for start in starts[:count]]
         spent = seconds(lambda r=requests: read_documents(model, r, keys=[key], profile=profile))
         for column, value in zip(found.values(), (count, 150 * count / spent), strict=True):
@@ -216,17 +216,18 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=4_000)
     parser.add_argument("--data", type=Path, help="keep the numbers here, with those of before")
     parser.add_argument("--plot", type=Path, help="draw all numbers that are kept, as SVG")
-    args = parser.parse_args()
+    parser.add_argument("--steps", type=int, help="only the first ones of each sweep")
+    args = _common.parse(parser, most=100, steps=1)
     import torch
 
     torch.set_num_threads(1)
     _common.print_facts("How cost grows", SEED)
     model = _common.load_builtin("cpu") if {*args.only} - {"vocabulary"} else None
     sweeps: dict[str, Callable[[], Sweep]] = {
-        "payload": lambda: by_bits(model),
-        "keys": lambda: by_keys(model),
-        "batch": lambda: by_batch(model),
-        "vocabulary": by_vocabulary,
+        "payload": lambda: by_bits(model, BITS[: args.steps]),
+        "keys": lambda: by_keys(model, KEYS[: args.steps]),
+        "batch": lambda: by_batch(model, BATCHES[: args.steps]),
+        "vocabulary": lambda: by_vocabulary(VOCABULARIES[: args.steps]),
         "tokens": lambda: by_tokens(model, args.most),
     }
     kept: dict[str, Sweep] = {}

@@ -38,7 +38,7 @@ def main() -> None:
     ask.add_argument("--steps", type=int, default=64)
     ask.add_argument("--seed", type=int, default=1)
     ask.add_argument("--output", type=Path, required=True)
-    asked = ask.parse_args()
+    asked = _common.parse(ask, texts=2, tokens=30, tries=2, steps=1)
     known = ModelStore(user_paths().models).get(asked.model)
     model = _common.load_builtin("auto", instead=asked.model, library=True)
     profile = Profile(payload_bits=36, code="tbcc", vocab_size=model.vocab_size)

@@ -54,6 +54,7 @@ from pura.record.answers import Role
 from pura.record.audit import Audit
 from pura.scheme import Payload, Profile, SecretKey
 from pura.serve.app import create_app
+from pura.serve.grants import Grant
 from pura.serve.reader import Reader
 from pura.serve.settings import Places, Protection, Settings, TokenFile
 from pura.usecases.audits import Setup
@@ -67,21 +68,21 @@ KEY = SecretKey(_RANDOM.bytes(32))  # it guards nothing: anyone can derive it
 PAYLOADS = [Payload.from_bits(_RANDOM.integers(0, 2, 36).tolist()) for _ in range(TEXTS)]
 
 
-def texts_of(model: Any, cache: Cache, profile: Profile) -> list[str]:
+def texts_of(model: Any, cache: Cache, profile: Profile, count: int, tokens: int) -> list[str]:
     """Return the marked texts, which are generated once."""
     from pura.model.tokenise import decode
 
     if "texts.two-layers" not in cache:
         made = generate_batch(
             model,
-            list(STUDY[:TEXTS]),
-            PAYLOADS,
+            list(STUDY[:count]),
+            PAYLOADS[:count],
             KEY,
             profile,
-            tokens=TOKENS,
-            seed=list(range(SEED, SEED + TEXTS)),
+            tokens=tokens,
+            seed=list(range(SEED, SEED + count)),
             ignore_eos=True,
-            batch_size=TEXTS,
+            batch_size=count,
         )
         cache.put("texts.two-layers", {"ids": [one.ids for one in made]})
     return [decode(model.tokenizer, ids) for ids in cache.get("texts.two-layers")["ids"]]
@@ -196,6 +197,8 @@ def ways_of(tools: Path) -> dict[str, Callable[[str], str]]:
 
 NAME = "org.example.pura.1"
 FORMS = (WRAPPER, COMMENT)
+SMALL = ("as signed", "mail", "a paragraph deleted")
+"""Ways that need no program of others."""
 PRINTED = ("PDF and back", "printed and read by OCR")
 """Ways by which a comment is lost, since nobody prints one."""
 COLUMNS = (
@@ -239,7 +242,7 @@ class Signer:
 
 def moved(texts: list[str], number: int, signer: Signer) -> dict[str, str]:
     """Return what is no handling: one layer beside the other one of another text."""
-    other = (number + 1) % TEXTS
+    other = (number + 1) % len(texts)
     mine = signer.sign(texts[number], PAYLOADS[number], WRAPPER)
     wrapper = mine.removeprefix(texts[number])
     prose = corpus("manual")
@@ -313,7 +316,11 @@ SUMMARY = (
 
 
 def ask(
-    model: Any, profile: Profile, texts: list[str], tools: Path, rows: list[dict[str, str]]
+    model: Any,
+    profile: Profile,
+    texts: list[str],
+    ways: dict[str, Callable[[str], str]],
+    rows: list[dict[str, str]],
 ) -> None:
     """Have a service find the manifests of the first texts by content; say where it differs.
 
@@ -321,7 +328,7 @@ def ask(
         model: Reads the texts.
         profile: Of the marks.
         texts: The marked texts; those that are asked about.
-        tools: Where the programs of others are.
+        ways: What is done to them.
         rows: What was found without a service.
     """
     from starlette.testclient import TestClient
@@ -332,7 +339,9 @@ def ask(
         at = Environment(
             paths=user_paths(home), lent_model=model, lent_keys={KEY.fingerprint: KEY}, device="cpu"
         )
-        made = TokenFile(Places.of(at.paths).tokens).new("press", Role.PUBLISHER, per_day=10**6)
+        made = TokenFile(Places.of(at.paths).tokens).new(
+            "press", Role.PUBLISHER, per_day=10**6, grants=[Grant.of_profile(profile)]
+        )
         press = {"Authorization": f"Bearer {made}"}
         settings = Settings(
             anyone=True,
@@ -362,7 +371,7 @@ def ask(
                 names.append(kept.manifest)
             for number, text in enumerate(texts):
                 signed = signer.signed(text, PAYLOADS[number], WRAPPER).text
-                for name, way in ways_of(tools).items():
+                for name, way in ways.items():
                     answer = client.post(
                         "/v1/matches/byContent",
                         content=way(signed).encode(),
@@ -376,22 +385,30 @@ def ask(
                         same += 1
                     else:
                         print(name, number, found, wanted)
-    print(f"by content: {same} of {len(texts) * len(ways_of(tools))} as without a service")
+    print(f"by content: {same} of {len(texts) * len(ways)} as without a service")
 
 
 def main() -> None:
     """Handle, read and audit what is missing, and print one row a way."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--cache", type=Path, required=True)
-    parser.add_argument("--tools", type=Path, required=True)
+    parser.add_argument("--tools", type=Path, default=Path(), help="not for every way")
+    parser.add_argument("--way", nargs="+", help="only these, and what is no handling")
     parser.add_argument("--texts", type=int, default=TEXTS)
     parser.add_argument("--ask", type=int, default=0, metavar="N", help="of a service, of N texts")
-    given = parser.parse_args()
+    parser.add_argument("--tokens", type=int, default=TOKENS, help="of a text")
+    given = _common.parse(parser, texts=1, way=SMALL, tokens=60)
     _common.print_facts("Two layers", SEED)
     model, cache = _common.load_builtin(), Cache(given.cache)
     profile = Profile.new(model)
-    texts = texts_of(model, cache, profile)
-    signer, ways = Signer(profile), ways_of(given.tools)
+    # One layer is put beside the other one of the next text, so one text is too few.
+    texts = texts_of(model, cache, profile, 2 if given.small else TEXTS, given.tokens)
+    ways = {
+        name: way
+        for name, way in ways_of(given.tools).items()
+        if given.way is None or name in given.way
+    }
+    signer = Signer(profile)
     options = Options(policy=replace(Policy(), draws=0), trust=signer.trust)
     path = given.cache / "two_layers.csv"
     done = list(csv.DictReader(path.open(encoding="utf-8"))) if path.exists() else []
@@ -439,7 +456,7 @@ def main() -> None:
     with (given.cache / "summary.csv").open("w", encoding="utf-8", newline="") as sink:
         csv.writer(sink).writerows([SUMMARY, *table])
     if given.ask:
-        ask(model, profile, texts[: given.ask], given.tools, rows)
+        ask(model, profile, texts[: given.ask], ways, rows)
 
 
 if __name__ == "__main__":

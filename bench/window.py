@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from _common import print_facts, print_table
+from _common import parse, print_facts, print_table
 
 if TYPE_CHECKING:
     from pura.record.audit import Audit
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 AIM_MS = 50
 ROWS = 10_000
 ISSUED = 100_000
+PAGES = 500
+FILES = 50
 SEED = 7
 
 
@@ -145,10 +147,10 @@ def drive(found: Drive, folder: Path, arguments: argparse.Namespace) -> None:
     window = found.window
     session, view = window.session, window.work.text.view
     found.step("start", lambda: found.until(lambda: session.chosen.device is not None))
-    files = [folder / f"text-{i:02}.txt" for i in range(50)]
+    files = [folder / f"text-{i:02}.txt" for i in range(arguments.files)]
     for number, file in enumerate(files):
         file.write_text(f"Text number {number}. " * 2000, encoding="utf-8")
-    found.step("import of 50 files", lambda: session.texts.add_paths(files))
+    found.step(f"import of {arguments.files} files", lambda: session.texts.add_paths(files))
     found.until(lambda: not any(i.document is None for i in session.texts.queue.items))
     audit = sample_audit(found, arguments.model)
     made = long_audit(audit, arguments.tokens)
@@ -171,15 +173,15 @@ def drive(found: Drive, folder: Path, arguments: argparse.Namespace) -> None:
     change_colours(found)
     items = iter([session.texts.queue.items[0], session.texts.queue.items[-1]] * 2)
     found.step("from text to text", lambda: session.texts.show(next(items)), times=4)
-    show_pages(found, folder, audit)
+    show_pages(found, folder, audit, arguments.pages)
     open_report(found)
-    use_table(found, audit)
-    use_register(found)
+    use_table(found, audit, arguments.rows)
+    use_register(found, arguments.issued)
     if arguments.model:
         stop_and_pause(found, audit)
 
 
-def use_table(found: Drive, audit: Audit) -> None:
+def use_table(found: Drive, audit: Audit, rows: int) -> None:
     """Fill the table with many findings; sort, group, search and scroll it."""
     from PySide6.QtCore import Qt
 
@@ -195,17 +197,17 @@ def use_table(found: Drive, audit: Audit) -> None:
             finding=replace(made, log10_e=float(n * 7919 % 10_007), id=str(n)),
             imported=True,
         )
-        for n in range(ROWS)
+        for n in range(rows)
     ]
     window = found.window
     pile, model = window.results, window.results.model
 
     def fill() -> None:
         window.session.texts.queue.insert(items)
-        found.until(lambda: model.rowCount() >= ROWS)
+        found.until(lambda: model.rowCount() >= rows)
 
     found.step("open the table", window.toggle_results)
-    found.step(f"{ROWS:,} rows into the table", fill)
+    found.step(f"{rows:,} rows into the table", fill)
     found.step(
         "sort it", lambda: model.sort(COLUMNS.index("evidence"), Qt.SortOrder.DescendingOrder)
     )
@@ -218,17 +220,21 @@ def use_table(found: Drive, audit: Audit) -> None:
     found.step("leave the table and come back", window.toggle_results, times=3)
 
 
-def use_register(found: Drive) -> None:
+def use_register(found: Drive, issued: int) -> None:
     """Show many issued payloads; search, sort and scroll them."""
     from PySide6.QtCore import Qt
 
     from pura.register.store import Issue, Register
-    from pura.scheme import Payload
+    from pura.scheme import Payload, PayloadSeries
 
     window, resets = found.window, [0]
     view, model = window.issued, window.issued.model
     with Register(window.session.environment.paths.register, create=True) as register:
-        issues = (Issue(payload=Payload.from_int(n, 36), who=f"desk {n}") for n in range(ISSUED))
+        series = PayloadSeries(key="a" * 16, profile="b" * 16)
+        issues = (
+            Issue(payload=Payload.from_int(n, 36), series=series, who=f"desk {n}")
+            for n in range(issued)
+        )
         register.add_many(enumerate(issues, start=1))
 
     def act(what: Callable[[], object]) -> None:
@@ -251,8 +257,8 @@ def use_register(found: Drive) -> None:
     window.toggle_issued()
 
 
-def show_pages(found: Drive, folder: Path, audit: Audit) -> None:
-    """Show the pages of a document of 500, wait for the first one, and scroll through them all."""
+def show_pages(found: Drive, folder: Path, audit: Audit, pages: int) -> None:
+    """Show the pages of a document, wait for the first one, and scroll through them all."""
     import typst
 
     from pura.documents import read_document
@@ -262,7 +268,8 @@ def show_pages(found: Drive, folder: Path, audit: Audit) -> None:
     assert audit.text is not None
     path = folder / "pages.pdf"
     source = (
-        '#set page(paper: "a4", numbering: "1")\n#for n in range(500) { page[#sys.inputs.text] }'
+        '#set page(paper: "a4", numbering: "1")\n'
+        f"#for n in range({pages}) {{ page[#sys.inputs.text] }}"
     )
     path.write_bytes(typst.compile(source.encode(), sys_inputs={"text": audit.text}))
     text = read_document(path).chosen[0]
@@ -306,9 +313,11 @@ def show_pages(found: Drive, folder: Path, audit: Audit) -> None:
         view.viewport().repaint()
         painted.append(time.thread_time() - begun)
 
-    found.step("scroll on through 500 pages", turn, times=60)
+    found.step(f"scroll on through {pages} pages", turn, times=60)
     places = iter(np.linspace(0, bar.maximum(), 60).astype(int).tolist())
-    found.step("jump through 500 pages", lambda: (bar.setValue(next(places)), turn()), times=60)
+    found.step(
+        f"jump through {pages} pages", lambda: (bar.setValue(next(places)), turn()), times=60
+    )
     found.seconds["painting pages, 95 of 100 times at most"] = float(np.quantile(painted, 0.95))
     found.seconds["painting pages, longest"] = max(painted)
     card.tabs.setCurrentIndex(0)
@@ -415,7 +424,11 @@ def main() -> None:
     parser.add_argument(
         "--no-model", dest="model", action="store_false", help="leave the table without the audit"
     )
-    arguments = parser.parse_args()
+    parser.add_argument("--rows", type=int, default=ROWS, help="of the table")
+    parser.add_argument("--issued", type=int, default=ISSUED, help="payloads of the register")
+    parser.add_argument("--pages", type=int, default=PAGES, help="of the document")
+    parser.add_argument("--files", type=int, default=FILES, help="that are imported")
+    arguments = parse(parser, tokens=2_000, rows=200, issued=200, pages=5, files=2)
     if not arguments.shown:
         os.environ["QT_QPA_PLATFORM"] = "offscreen"
     os.environ.pop("DBUS_SESSION_BUS_ADDRESS", None)  # no keyring: it may ask for a password

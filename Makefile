@@ -69,7 +69,7 @@ survival: install ## What a mark survives of the programs of others, docs/how-to
 coverage: system-tests install ## All tests once more, and which lines they never reach
 	@$(BIN)/python -m pytest -q $(SHARED_OUT) --cov --cov-report=term:skip-covered
 
-check: install ## Style, types, import arrows, repetition
+check: install ## Style, types, import arrows, repetition, names
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
@@ -77,6 +77,7 @@ check: install ## Style, types, import arrows, repetition
 	@$(BIN)/python packaging/setup/schemas.py --check
 	@$(BIN)/python packaging/setup/public_keys.py --check
 	@$(BIN)/python packaging/setup/repetition.py
+	@$(BIN)/python packaging/setup/names.py
 
 format: install ## Format the code
 	@$(BIN)/ruff check --fix .

@@ -110,7 +110,7 @@ reproduce: install ## The same with every cell, 128 texts each; a device is used
 	@$(BIN)/pura lab run all --output build/reproduction --full
 
 screenshots: install ## Take the pictures of README and guide (a test of `make test-all` names those that are too old)
-	@$(BIN)/python -m pura_audit.tools.pictures
+	@$(BIN)/python packaging/site/pictures.py
 
 translations: install ## Collect the window's texts into the catalogues and compile them
 	@packaging/i18n/update.sh

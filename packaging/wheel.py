@@ -1,7 +1,7 @@
 """What a wheel holds beside the tool: the lab, unless a slim one is asked for.
 
-Called by hatchling (``pyproject.toml``). ``PURA_SLIM=1 make wheel`` leaves the lab out; the tool
-imports nothing of it, and the command then has no ``pura lab``.
+Called by hatchling (``pyproject.toml``). ``PURA_SLIM=1 python -m build --wheel`` leaves the lab
+out; the tool imports nothing of it, and the command then has no ``pura lab``.
 """
 
 from __future__ import annotations

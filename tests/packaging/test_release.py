@@ -165,6 +165,11 @@ def test_actions_are_pinned_by_commit_and_images_by_digest(path):
             assert re.fullmatch(r"[\w.:/-]+@sha256:[0-9a-f]{64}", job["container"])
 
 
+def test_the_container_is_built_on_an_image_named_by_its_digest():
+    text = (PACKAGING / "linux/serve/Containerfile").read_text(encoding="utf-8")
+    assert re.findall(r"^FROM (?![\w.:/-]+@sha256:[0-9a-f]{64}$)", text, re.MULTILINE) == []
+
+
 def test_each_python_that_the_project_claims_is_tried_for_each_change():
     flow = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8"))
     tried = {row["python"] for row in flow["jobs"]["test"]["strategy"]["matrix"]["include"]}

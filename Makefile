@@ -1,8 +1,8 @@
-# PURA Audit. Every target works from a fresh clone.
+# PURA Audit. Every target works from a fresh clone. What runs once a week, engines and known holes
+# among it, is called by packaging/weekly.sh; benchmarks and experiments by bench/run.sh.
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-all test-fast engines circle survival coverage check format audit fuzz bench sweeps reproduce \
-  reproduce-small schemas screenshots translations \
-  wheel package packages release site clean system system-tests system-package
+.PHONY: help install demo test test-fast test-all coverage check format schemas translations site \
+  package packages release clean
 # pip, apt and the tests would get into each other's way.
 .NOTPARALLEL:
 SHELL := /bin/sh
@@ -17,16 +17,8 @@ help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | \
 	  awk -F'|' '{printf "%-20s %s\n", $$1, $$2}'
 
-system:
+install: ## Make .venv with everything in it
 	@packaging/setup/system.sh
-
-system-tests:
-	@packaging/setup/system.sh --tests
-
-system-package:
-	@packaging/setup/system.sh --package
-
-install: system ## Make .venv with everything in it
 	@packaging/setup/venv.sh
 
 demo: install ## Mark a text with the built-in model, audit it, open the window on the result
@@ -37,7 +29,8 @@ LOOKED_AT := tests/app/theme tests/app/test_accessibility.py \
   $(patsubst %,tests/app/workbench/test_%.py,guide room side_by_side)
 SHARED_OUT := -n $(WORKERS) --dist loadgroup --no-loadscope-reorder
 test: DAILY := -m "not weekly"
-test test-all: system-tests install check
+test test-all: install check
+	@packaging/setup/system.sh --tests
 	@FONTCONFIG_FILE=$(CURDIR)/tests/data/bare-fonts.conf PURA_TEST_FONTS=bare \
 	  $(BIN)/python -m pytest -q $(SHARED_OUT) $(DAILY)
 	@env -u FONTCONFIG_FILE PURA_TEST_FONTS=desktop \
@@ -53,23 +46,11 @@ test-fast: install ## The quick tests of scheme, decoders, record, words and ver
 	@$(BIN)/python -m pytest -q -n $(WORKERS) -m "not model and not slow" \
 	  $(FAST:%=tests/core/%) tests/test_house.py
 
-engines: install ## The adapters inside real serving engines, each in its own environment (weekly)
-	@$(BIN)/pura model install >/dev/null
-	@packaging/setup/engines.sh $(ENGINES)
-
-circle: system-tests install ## From an engine to a report, by the commands of docs/how-to/circle.md (weekly)
-	@$(BIN)/pura model install >/dev/null
-	@packaging/setup/engines.sh --install llama_cpp
-	@PURA_CIRCLE=1 $(BIN)/python -m pytest -q tests/e2e/test_circle.py tests/e2e/test_chat_front_ends.py
-
-survival: install ## What a mark survives of the programs of others, docs/how-to/what-survives.md (weekly)
-	@packaging/setup/tools.sh
-	@$(BIN)/python bench/held_out.py --write
-
-coverage: system-tests install ## All tests once more, and which lines they never reach
+coverage: install ## All tests once more, and which lines they never reach
+	@packaging/setup/system.sh --tests
 	@$(BIN)/python -m pytest -q $(SHARED_OUT) --cov --cov-report=term:skip-covered
 
-check: install ## Style, types, import arrows, repetition
+check: install ## Style, types, import arrows, repetition, names
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
@@ -77,39 +58,15 @@ check: install ## Style, types, import arrows, repetition
 	@$(BIN)/python packaging/setup/schemas.py --check
 	@$(BIN)/python packaging/setup/public_keys.py --check
 	@$(BIN)/python packaging/setup/repetition.py
+	@$(BIN)/python packaging/setup/names.py
 
 format: install ## Format the code
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-audit: install ## Look for known holes: security rules, published advisories (asks the network)
-	@packaging/setup/audit.sh
-
-FUZZ_SECONDS ?= 600
-fuzz: install ## Fuzz what reads strangers' bytes, FUZZ_SECONDS in all (asks the network once, for its tools)
-	@tests/fuzz/run.sh --seconds $(FUZZ_SECONDS)
-	@tests/fuzz/serve.sh
-	@$(BIN)/python tests/fuzz/gguf_flips.py --seconds $$(($(FUZZ_SECONDS) / 2))
-
-bench: install ## Print the benchmarks, side by side, with the machine
-	@for file in bench/trellis.py bench/evidence_pass.py bench/audit_cost.py bench/generation.py \
-	  bench/startup.py bench/window.py; do \
-	  $(BIN)/python $$file || exit 1; done
-
-sweeps: install ## Print and draw how cost grows: payload, keys, texts, vocabulary, tokens, number formats
-	@$(BIN)/python bench/sweeps.py --plot docs/images/how-cost-grows.svg && \
-	  $(BIN)/python bench/number_formats.py
-
-reproduce-small: install ## Run the paper's experiments, 8 texts a cell, into build/reproduction
-	@$(BIN)/pura model install
-	@$(BIN)/pura lab run all --output build/reproduction --texts 8
-
-reproduce: install ## The same with every cell, 128 texts each; a device is used when there is one
-	@$(BIN)/pura model install
-	@$(BIN)/pura lab run all --output build/reproduction --full
-
-screenshots: install ## Take the pictures of README and guide (a test of `make test-all` names those that are too old)
-	@$(BIN)/python -m pura_audit.tools.pictures
+schemas: install ## Write resources/*.schema.json from the types that they describe, and the list of public keys
+	@$(BIN)/python packaging/setup/schemas.py
+	@$(BIN)/python packaging/setup/public_keys.py
 
 translations: install ## Collect the window's texts into the catalogues and compile them
 	@packaging/i18n/update.sh
@@ -117,14 +74,8 @@ translations: install ## Collect the window's texts into the catalogues and comp
 site: install ## Build docs/ as a searchable site into build/site/html, a warning is an error
 	@packaging/site/build.sh
 
-schemas: install ## Write resources/*.schema.json from the types that they describe, and the list of public keys
-	@$(BIN)/python packaging/setup/schemas.py
-	@$(BIN)/python packaging/setup/public_keys.py
-
-wheel: install ## Build the wheel into dist/; with PURA_SLIM=1 without the lab
-	@$(BIN)/python -m build --wheel --no-isolation
-
-package: system-package ## Build the one-folder application into dist/linux and prove it (20 minutes)
+package: ## Build the one-folder application into dist/linux and prove it (20 minutes)
+	@packaging/setup/system.sh --package
 	@packaging/linux/build.sh
 
 packages: package ## Packages of the built application for distributions, and their checksums

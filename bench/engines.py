@@ -1,10 +1,10 @@
 """What a mark costs inside vLLM: tokens a second and the first token, with and without it.
 
-Run ``.engines/vllm/bin/python bench/engines.py`` after ``make engines``. One engine in this process
-writes 1, 8 and 32 texts at once, in turn without and with marks, every text with a payload of its
-own. The tickets of marked texts are redeemed over a gateway's channel, and each token is reported
-there, but no row is written. Plain sampling is at the same temperature. Times are the processor's,
-all threads together, so that other programs hardly count.
+Run ``.engines/vllm/bin/python bench/engines.py`` after ``packaging/weekly.sh engines``. One engine
+in this process writes 1, 8 and 32 texts at once, in turn without and with marks, every text with a
+payload of its own. The tickets of marked texts are redeemed over a gateway's channel, and each
+token is reported there, but no row is written. Plain sampling is at the same temperature. Times are
+the processor's, all threads together, so that other programs hardly count.
 """
 
 from __future__ import annotations

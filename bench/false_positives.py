@@ -278,6 +278,7 @@ def weigh_handled(model: Any, texts: dict[str, Any], log: Path, handlings: Seque
     from handling import handled
     from pura.detect.options import AuditText, Options
     from pura.detect.together import audit_documents
+    from pura.detect.verdict.policy import Policy
     from pura.documents import from_text
     from pura.model.tokenise import decode
 

@@ -1,10 +1,10 @@
 """What a gateway costs: texts from llama.cpp, straight and through each of them.
 
-Run ``.engines/llama_cpp/bin/python bench/gateway.py`` after ``make engines``. One engine in this
-process stands behind all ways. Straight texts are unmarked; those through the gateway are marked,
-each with a row of its own, and with ``--manifests`` signed. LiteLLM is a process of its own. The
-processor's time is that of all processes together, the clients' included, so that other programs
-hardly count; it does not see a wait for the disk.
+Run ``.engines/llama_cpp/bin/python bench/gateway.py`` after ``packaging/weekly.sh engines``. One
+engine in this process stands behind all ways. Straight texts are unmarked; those through the
+gateway are marked, each with a row of its own, and with ``--manifests`` signed. LiteLLM is a
+process of its own. The processor's time is that of all processes together, the clients' included,
+so that other programs hardly count; it does not see a wait for the disk.
 """
 
 from __future__ import annotations

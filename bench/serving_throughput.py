@@ -1,10 +1,11 @@
 """Throughput of vLLM's server behind the gateway: 1, 8 and 32 streamed requests at once.
 
-Run ``.engines/vllm/bin/python bench/serving_throughput.py`` after ``make engines``. Two servers run
-side by side and are asked in turn: vLLM as it is, and vLLM with adapter and gateway. The second one
-answers unmarked requests too, which cost the gateway alone. With ``--manifests`` marked answers are
-signed. The processor's time is that of all processes of a server, so that other programs hardly
-count; the time to the first token is the clock's, and they do.
+Run ``.engines/vllm/bin/python bench/serving_throughput.py`` after ``packaging/weekly.sh engines``.
+Two servers run side by side and are asked in turn: vLLM as it is, and vLLM with adapter and
+gateway. The second one answers unmarked requests too, which cost the gateway alone. With
+``--manifests`` marked answers are signed. The processor's time is that of all processes of a
+server, so that other programs hardly count; the time to the first token is the clock's, and they
+do.
 """
 
 from __future__ import annotations

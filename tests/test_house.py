@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parent.parent
 # Everything that a clone holds, without what is made in it.
 MADE = {
@@ -145,6 +147,27 @@ def test_every_page_is_reached_from_the_readme():
     assert set(PAGES) <= seen
 
 
+def test_the_tour_names_files_functions_and_classes_that_are_there():
+    page = (ROOT / "docs" / "how-it-works" / "tour.md").read_text(encoding="utf-8")
+    stops = page.split("\n## ")[1:6]
+    assert [stop.split(".")[0] for stop in stops] == ["1", "2", "3", "4", "5"]
+    for stop in stops:
+        paths = re.findall(r"`((?:core|app)/[\w/]+(?:\.py)?)`", stop)
+        assert paths
+        missing = [path for path in paths if not (ROOT / path).exists()]
+        assert not missing
+        source = "\n".join(
+            (ROOT / path).read_text(encoding="utf-8") for path in paths if path.endswith(".py")
+        )
+        identifiers = re.findall(r"`(?:[A-Z]\w+\.)?([A-Za-z_]\w+)`", stop)
+        gone = [name for name in identifiers if not re.search(rf"\b{name}\b", source)]
+        assert not gone
+    drawn = (ROOT / "docs" / "images" / "tour.svg").read_text(encoding="utf-8")
+    for path in re.findall(r">([\w/]+\.py)<", drawn):
+        roots = [ROOT / root / path for root in ("core/pura", "app/pura_audit")]
+        assert any(root.exists() for root in roots), path
+
+
 def test_constraints_name_every_direct_dependency():
     import tomllib
 
@@ -167,7 +190,7 @@ def test_constraints_name_every_direct_dependency():
 def test_make_knows_every_target_that_the_pages_name():
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     targets = set(re.findall(r"^([a-z-]+):", makefile, flags=re.MULTILINE))
-    named = {
+    on_pages = {
         target
         for page in PAGES
         for target in re.findall(
@@ -176,8 +199,8 @@ def test_make_knows_every_target_that_the_pages_name():
         for target in target
         if target
     }
-    assert {"demo", "test", "install"} <= named
-    assert named <= targets
+    assert {"demo", "test", "install"} <= on_pages
+    assert on_pages <= targets
     listed = subprocess.run(
         ["make", "--no-print-directory", "help"],
         cwd=ROOT,
@@ -185,8 +208,33 @@ def test_make_knows_every_target_that_the_pages_name():
         text=True,
         check=True,
     ).stdout
-    for target in named:
+    for target in on_pages:
         assert f"make {target} " in listed
+
+
+def test_the_makefile_has_what_is_used_daily_and_no_more():
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    targets = set(re.findall(r"^([a-z-]+)[a-z -]*:", makefile, flags=re.MULTILINE))
+    assert len(targets) <= 16
+    [phony] = re.findall(r"^\.PHONY: ((?:.*\\\n)*.*)$", makefile, flags=re.MULTILINE)
+    assert set(phony.replace("\\\n", " ").split()) == targets
+
+
+@pytest.mark.parametrize("script", ["packaging/weekly.sh", "bench/run.sh"])
+def test_a_script_of_commands_explains_those_that_pages_and_workflows_name(script):
+    done = subprocess.run(["sh", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    offered = set(re.findall(rf"^ *{script} ([a-z]+)", done.stdout, flags=re.MULTILINE))
+    source = (ROOT / script).read_text(encoding="utf-8")
+    assert offered == set(re.findall(r"^    ([a-z]+)\)$", source, flags=re.MULTILINE))
+    callers = [*PAGES, *(ROOT / ".github").rglob("*.yml"), *(ROOT / "tests").rglob("*.py")]
+    mentioned = {
+        command
+        for path in callers
+        for command in re.findall(rf"{script} ([a-z]+)", path.read_text(encoding="utf-8"))
+    }
+    assert mentioned <= offered | {"help"}
+    refused = subprocess.run(["sh", script, "no"], cwd=ROOT, capture_output=True, check=False)
+    assert refused.returncode == 2
 
 
 def test_resources_are_found_from_the_tree():

@@ -1,12 +1,15 @@
-"""A wheel built from the tree works outside it, resources included; a slim one without the lab."""
+"""Wheels built from the tree work outside it: the tool with its resources, and the lab."""
 
 import os
 import subprocess
 import sys
 import sysconfig
+from importlib import metadata
 from pathlib import Path
 
 import pytest
+
+from pura.version import __version__
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -21,15 +24,23 @@ def run(*command: str | Path, cwd: Path, **env: str) -> str:
 
 @pytest.mark.weekly
 @pytest.mark.slow
-@pytest.mark.parametrize("slim", ["", "1"], ids=["whole", "slim"])
-def test_a_wheel_works_outside_the_tree(tmp_path, slim):
-    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "-o", tmp_path, ROOT]
-    run(*build, cwd=tmp_path, PURA_SLIM=slim)
-    [wheel] = tmp_path.glob("*.whl")
+@pytest.mark.parametrize("with_lab", [False, True], ids=["tool", "tool-and-lab"])
+def test_wheels_work_outside_the_tree(tmp_path, with_lab):
+    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "-o", tmp_path]
+    for folder in (ROOT, ROOT / "packaging" / "lab")[: 1 + with_lab]:
+        run(*build, folder, cwd=tmp_path)
+    wheels = sorted(tmp_path.glob("*.whl"))
+    assert [wheel.name.split("-")[0] for wheel in wheels] == ["pura_audit", "pura_lab"][
+        : 1 + with_lab
+    ]
     site = tmp_path / "site"
     install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index"]
-    run(*install, "--target", site, wheel, cwd=tmp_path)
-    assert (site / "pura_lab").is_dir() is (not slim)
+    run(*install, "--target", site, *wheels, cwd=tmp_path)
+    assert (site / "pura_lab").is_dir() is with_lab
+    if with_lab:
+        [lab] = metadata.distributions(name="pura-lab", path=[str(site)])
+        assert lab.requires == [f"pura-audit[lab]=={__version__}"]
+        assert lab.version == __version__
     probe = (
         # Without the links to the tree that an editable install leaves.
         f"import sys; sys.path[:0] = [{str(site)!r}, {sysconfig.get_path('purelib')!r}]\n"
@@ -37,7 +48,7 @@ def test_a_wheel_works_outside_the_tree(tmp_path, slim):
         "import pura, pura_audit.__main__\n"
         "import pura_audit.workbench.main_window\n"
         f"assert pura.__file__.startswith({str(site)!r}), pura.__file__\n"
-        f"assert (find_spec('pura_lab') is None) is {bool(slim)}\n"
+        f"assert (find_spec('pura_lab') is None) is {not with_lab}\n"
         "from pura.base.paths import resource\n"
         "for name in ('vectors', 'samples', 'models.json', 'languages', 'likelihood.json',\n"
         "             'power', 'audit.schema.json', 'policy-default.json', 'ui', 'docs'):\n"
@@ -52,4 +63,4 @@ def test_a_wheel_works_outside_the_tree(tmp_path, slim):
     vectors = list((ROOT / "tests" / "data" / "vectors").glob("*.json"))
     sandbox = sys.platform == "linux"
     assert pura("selftest").count("OK") == len(vectors) + sandbox > 1
-    assert (" lab " in pura("--help")) is (not slim)
+    assert (" lab " in pura("--help")) is with_lab

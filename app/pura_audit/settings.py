@@ -119,7 +119,7 @@ class SettingsDialog(PlainDialog):
                 (Mode.CONTRAST.value, translate("Menu", "High contrast")),
             ],
             now.theme,
-            lambda value: self._host.set_theme(Mode(value)),
+            lambda mode: self._host.set_theme(Mode(mode)),
         )
         self.language = _combo(
             translate("Settings", "Language"),
@@ -164,7 +164,7 @@ class SettingsDialog(PlainDialog):
                 (LEAVE_OUT, translate("Settings", "Not kept, only their digest")),
             ],
             self._file.current.case_text,
-            lambda value: self._file.update(case_text=value),
+            lambda kept_as: self._file.update(case_text=kept_as),
         )
         _add_rows(form, self.auditor, self.texts)
         kept = translate("Settings", "Every finished audit goes at once into the case “Unfiled”.")
@@ -203,7 +203,7 @@ class SettingsDialog(PlainDialog):
                 ("mps", translate("Settings", "The Apple GPU")),
             ],
             now.device,
-            lambda value: self._change(later=True, device=value),
+            lambda device: self._change(later=True, device=device),
         )
         self.dtype = _combo(
             translate("Settings", "Numbers of the model"),
@@ -216,7 +216,7 @@ class SettingsDialog(PlainDialog):
                 ("float16", translate("Settings", "16 bit, float16 (GPU only)")),
             ],
             now.dtype,
-            lambda value: self._change(later=True, dtype=value),
+            lambda dtype: self._change(later=True, dtype=dtype),
         )
         _add_rows(form, self.device, self.dtype)
         self.signers = label(wrap=True)
@@ -274,8 +274,8 @@ class SettingsDialog(PlainDialog):
             words = translate("Settings", "The policy cannot be read; see the line at the bottom.")
             form.addRow(label(words, "attention", wrap=True))
             return part
-        for name, value in policy_rows(policy):
-            form.addRow(_name(name, field=False), label(value, wrap=True))
+        for name, written in policy_rows(policy):
+            form.addRow(_name(name, field=False), label(written, wrap=True))
         words = translate(
             "Settings",
             "The rule is part of the organisation's policy file. It is fixed before anything is "
@@ -286,8 +286,8 @@ class SettingsDialog(PlainDialog):
 
     # What they do
 
-    def _change(self, *, later: bool, **values: object) -> None:
-        self._file.update(**values)
+    def _change(self, *, later: bool, **settings: object) -> None:
+        self._file.update(**settings)
         self.later.setVisible(later)
 
     def _keep_recent(self, on: bool) -> None:

@@ -3,10 +3,10 @@
     make release                 (.venv/bin/python packaging/release/release.py [--only-check])
 
 In this order, each ending the release where it fails: the tree is committed and on ``main``;
-version, changelog and the software centre's description agree; tests and style; the site without a
-warning; today's files in the hands of the version before; packages, proved; list of parts,
-checksums and, where PURA_RELEASE_KEY names a key, their signature (``seal.sh``). Then the tag.
-PURA_BEFORE_DEB names the package of the version before, from which the upgrade is tried.
+version, changelog, citation and the software centre's description agree; tests and style; the site
+without a warning; today's files in the hands of the version before; packages, proved; list of
+parts, checksums and, where PURA_RELEASE_KEY names a key, their signature (``seal.sh``). Then the
+tag. PURA_BEFORE_DEB names the package of the version before, from which the upgrade is tried.
 ``releasing.md`` has the rest.
 """
 
@@ -36,7 +36,7 @@ def version_of(root: Path) -> str:
 
 
 def disagreements(root: Path) -> list[str]:
-    """Say where version, changelog and the description for software centres do not agree.
+    """Say where version, changelog, citation and the software centres' description differ.
 
     Args:
         root: The tree.
@@ -68,6 +68,11 @@ def disagreements(root: Path) -> list[str]:
         wrong.append(f"{about.name}: its newest release is not {version}.")
     elif newest is not None and release.get("date") != newest[2]:
         wrong.append(f"{about.name}: the date of {version} is not that of CHANGELOG.md.")
+    citation = (root / "CITATION.cff").read_text(encoding="utf-8").splitlines()
+    if f"version: {version}" not in citation:
+        wrong.append(f"CITATION.cff: its version is not {version}.")
+    if newest is not None and f"date-released: {newest[2]}" not in citation:
+        wrong.append(f"CITATION.cff: the date of {version} is not that of CHANGELOG.md.")
     return wrong
 
 

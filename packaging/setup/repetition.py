@@ -1,7 +1,7 @@
 """Find stretches of code that stand in more than one place; part of ``make check``.
 
 Repetition is a fault by itself: two copies drift apart. Nothing else about the size of the code is
-limited.
+limited (docs/how-it-works/decisions/093).
 """
 
 from __future__ import annotations

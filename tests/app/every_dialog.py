@@ -21,7 +21,7 @@ from pura_audit.workbench.setup import show_bundle
 
 OPENERS = """
     show_about show_shortcuts show_details show_compared show_candidates show_settings
-    show_guide stress_text compare_audits make_report save_to_case show_cases sign_report
+    show_guide compare_audits make_report save_to_case show_cases sign_report
     verify_report check_statement show_keys show_models show_profiles show_several_keys save_setup
 """
 

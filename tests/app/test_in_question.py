@@ -31,7 +31,6 @@ from pura_audit.session.export import exported_table
 from pura_audit.session.queue_model import listed
 from pura_audit.session.results import ResultRow
 from pura_audit.session.selection import Selection
-from pura_audit.stress import StressedText
 from pura_audit.theme.theme import Theme
 from pura_audit.workbench.answer import AnswerView
 from pura_audit.workbench.details import candidate_table, wording
@@ -201,7 +200,6 @@ def test_the_window(window, audit, language):
     # No number, which would be the least of what remains and not the whole.
     open_words = {"en": "payload in question", "de": "Nutzlast offen"}[language]
     assert rows[0].cell("payload") == f"customer 417, release 1.4, {open_words}"
-    assert StressedText.of(audit, None) is None
     set_language("en")
 
 

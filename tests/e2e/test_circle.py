@@ -26,7 +26,7 @@ pytestmark = [
     pytest.mark.programs("bash", "curl"),
     pytest.mark.skipif(
         "PURA_CIRCLE" not in os.environ and not LLAMA.exists(),
-        reason="llama.cpp is not built here: make circle does it",
+        reason="llama.cpp is not built here: packaging/weekly.sh circle does it",
     ),
 ]
 

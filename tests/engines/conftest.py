@@ -1,7 +1,7 @@
 """What the tests inside real engines share: a model, deployments, servers, the verifier's answer.
 
-They run in an environment of each engine, where the window's packages are not: ``make engines``.
-Nothing of this folder is collected by ``make test``.
+They run in an environment of each engine, where the window's packages are not:
+``packaging/weekly.sh engines``. Nothing of this folder is collected by ``make test``.
 """
 
 from __future__ import annotations

@@ -22,11 +22,12 @@ def script(path: str) -> SimpleNamespace:
 
 @pytest.fixture
 def tree(tmp_path) -> Path:
-    """Hold the three files that name the version, ready for a release of 1.2.3."""
+    """Hold the four files that name the version, ready for a release of 1.2.3."""
     (tmp_path / "core/pura").mkdir(parents=True)
     (tmp_path / "core/pura/version.py").write_text('"""V."""\n\n__version__ = "1.2.3"\n')
     changelog = "# Changelog\n\n## Unreleased\n\n## [1.2.3] - 2026-11-20\n\n### Added\n\n- This.\n"
     (tmp_path / "CHANGELOG.md").write_text(changelog)
+    (tmp_path / "CITATION.cff").write_text("version: 1.2.3\ndate-released: 2026-11-20\n")
     (tmp_path / "packaging/linux").mkdir(parents=True)
     (tmp_path / "packaging/linux/x.metainfo.xml").write_text(
         '<c><releases><release version="1.2.3" date="2026-11-20"/></releases></c>'
@@ -43,6 +44,8 @@ def tree(tmp_path) -> Path:
         ("CHANGELOG.md", "### Added", "### News", "“News” is none of"),
         ("packaging/linux/x.metainfo.xml", "1.2.3", "1.2.2", "newest release is not 1.2.3"),
         ("packaging/linux/x.metainfo.xml", "11-20", "11-21", "date of 1.2.3"),
+        ("CITATION.cff", "1.2.3", "1.2.2", "its version is not 1.2.3"),
+        ("CITATION.cff", "11-20", "11-21", "date of 1.2.3"),
     ],
 )
 def test_a_release_that_does_not_agree_with_itself_is_refused(tree, file, old, new, complaint):
@@ -147,6 +150,32 @@ def test_workflows_call_what_is_there(path):
                 assert (ROOT / file).is_file(), file
             for target in re.findall(r"\bmake ([a-z-]+)", asked):
                 assert target in targets
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / ".github/workflows").glob("*.yml")), ids=str)
+def test_actions_are_pinned_by_commit_and_images_by_digest(path):
+    """A tag can be moved to other code, a commit and a digest cannot."""
+    text = path.read_text(encoding="utf-8")
+    used = re.findall(r"uses: (.*)", text)
+    assert used
+    for action in used:
+        assert re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", action), action
+    for job in yaml.safe_load(text)["jobs"].values():
+        if "container" in job:
+            assert re.fullmatch(r"[\w.:/-]+@sha256:[0-9a-f]{64}", job["container"])
+
+
+def test_the_container_is_built_on_an_image_named_by_its_digest():
+    text = (PACKAGING / "linux/serve/Containerfile").read_text(encoding="utf-8")
+    assert re.findall(r"^FROM (?![\w.:/-]+@sha256:[0-9a-f]{64}$)", text, re.MULTILINE) == []
+
+
+def test_each_python_that_the_project_claims_is_tried_for_each_change():
+    flow = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8"))
+    tried = {row["python"] for row in flow["jobs"]["test"]["strategy"]["matrix"]["include"]}
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    claimed = re.findall(r"Programming Language :: Python :: (3\.\d+)", project)
+    assert tried == {f"python{version}" for version in claimed}
 
 
 def test_the_installer_for_windows_is_told_what_it_asks_for():

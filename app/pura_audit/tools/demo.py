@@ -261,7 +261,7 @@ def _keep(profile: Profile, paths: Paths) -> None:
 def _paint(audit: Audit, paths: Paths, text: str, keys: dict[str, SecretKey]) -> list[Path]:
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
     from pura_audit.platform import diagnostics
-    from pura_audit.tools.pictures import paint_audit
+    from pura_audit.tools.paint import paint_audit
 
     diagnostics.log_qt_messages()
     OUTPUT.mkdir(exist_ok=True)

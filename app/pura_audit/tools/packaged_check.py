@@ -84,7 +84,7 @@ def window(picture: Path) -> str:
     """
     from pura.base.paths import user_paths
     from pura_audit.application import make_application, make_window
-    from pura_audit.tools.pictures import SIZE, paint, settle
+    from pura_audit.tools.paint import SIZE, paint, settle
 
     make_application()
     shown = make_window(user_paths(None), device="cpu", theme="light")

@@ -36,7 +36,6 @@ from pura_audit.workbench.opening import (
     show_shortcuts,
     show_side_by_side,
     sign_report,
-    stress_text,
     verify_report,
 )
 from pura_audit.workbench.placement import Placement
@@ -201,7 +200,6 @@ def commands(window: Workbench) -> dict[str, list[Command]]:
                 window.session.audits.cancel,
                 "Shift+Esc",
             ),
-            Command("stress", translate("Menu", "Stress this text …"), on(stress_text), apart=True),
             Command(
                 "next",
                 translate("Menu", "Next token that carries bits"),

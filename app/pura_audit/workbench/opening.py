@@ -542,19 +542,6 @@ def show_table(host: Host, card: PlotCard) -> QDialog:
     return opened(TableDialog(card.title.text(), headers, rows, card.summary(), host.frame))
 
 
-def stress_text(host: Host) -> QDialog | None:
-    """Stress the text on screen; says why where its payload is not known."""
-    from pura_audit.stress import StressDialog, StressedText
-
-    item, audit = host.session.texts.current, host.selection.audit
-    text = item.document.text if item is not None and item.document is not None else None
-    stressed = StressedText.of(audit, text) if audit is not None else None
-    if stressed is None:
-        host.say(translate("Stress", "Stressing takes a text in which a mark was found."))
-        return None
-    return opened(StressDialog(host.session, stressed, host.theme, host.frame))
-
-
 MAX_BYTES: Final = 4 << 20
 
 

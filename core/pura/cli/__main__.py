@@ -29,7 +29,7 @@ from pura.version import __version__
 app = App("Embed, read and defend the PURA watermark.")
 for _name, _home, _about in COMMANDS:
     app.later(_name, f"pura.cli.{_home}", _about)
-if find_spec("pura_lab") is not None:  # a slim installation has no lab
+if find_spec("pura_lab") is not None:  # the distribution pura-lab
     app.later("lab", "pura_lab.commands:app", "Attacks on texts, and what they do to marks.")
 
 

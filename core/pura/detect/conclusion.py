@@ -10,7 +10,7 @@ from functools import cached_property
 
 from pura.detect import record_facts
 from pura.detect.decode.pooling import PooledPosterior
-from pura.detect.decoding import DecodedText
+from pura.detect.decoding import TextDecoding
 from pura.detect.key_reading import KeyReading, Strength, limits_facts, strength, strongest
 from pura.detect.pooling import TextPooling
 from pura.detect.prompts import prompt_facts, prompt_readings
@@ -56,7 +56,7 @@ from pura.scheme import F64, U8, PayloadSeries, unpack
 from pura.words.sentences import Sentence, sentence
 
 
-def strength_of(decoded: DecodedText) -> Strength:
+def strength_of(decoded: TextDecoding) -> Strength:
     """Return the evidence over all keys, readings and windows of a text (step 9)."""
     prepared, trials = decoded.prepared, decoded.trials
     policy, text = prepared.basis.options.policy, prepared.text
@@ -73,7 +73,7 @@ def strength_of(decoded: DecodedText) -> Strength:
 
 
 def find_marks(
-    decoded: DecodedText, pooling: TextPooling, selected: Selected, outcome: Outcome
+    decoded: TextDecoding, pooling: TextPooling, selected: Selected, outcome: Outcome
 ) -> tuple[SeparateMark, ...]:
     """Return the marks that are reported, in the order of the text (step 10).
 
@@ -100,7 +100,7 @@ def find_marks(
     )
 
 
-def select_reading(decoded: DecodedText, pooling: TextPooling) -> Selected:
+def select_reading(decoded: TextDecoding, pooling: TextPooling) -> Selected:
     """Return what the record is about: a reading that speaks for the most probable mark.
 
     Args:
@@ -142,7 +142,7 @@ def _of_strongest(pooling: TextPooling, shown: KeyReading) -> PooledPosterior:
 
 
 def decide(
-    decoded: DecodedText, log10_e: float, best: KeyReading, tried: int | None = None
+    decoded: TextDecoding, log10_e: float, best: KeyReading, tried: int | None = None
 ) -> Outcome:
     """Return what the decision rule makes of evidence.
 
@@ -164,7 +164,7 @@ def decide(
     )
 
 
-def _claim(decoded: DecodedText, best: KeyReading, tried: int) -> Claim:
+def _claim(decoded: TextDecoding, best: KeyReading, tried: int) -> Claim:
     """What may be said of how often texts like this one are found."""
     prepared, basis = decoded.prepared, decoded.prepared.basis
     policy = basis.options.policy
@@ -205,7 +205,7 @@ class Conclusion:
         marks: Those that are reported, in the order of the text.
     """
 
-    decoded: DecodedText
+    decoded: TextDecoding
     pooling: TextPooling
     selected: Selected
     strength: Strength

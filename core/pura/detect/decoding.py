@@ -39,7 +39,7 @@ one of them may decide which payload is the most probable."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class DecodedText:
+class TextDecoding:
     """A text after step 8.
 
     Attributes:
@@ -89,8 +89,8 @@ def note_reading(
 
 
 def decode_windows(
-    decoded: DecodedText, windows: Windows, readings: Readings, note: list[Sentence]
-) -> DecodedText:
+    decoded: TextDecoding, windows: Windows, readings: Readings, note: list[Sentence]
+) -> TextDecoding:
     """Weigh windows that were read a second time, as more of step 8.
 
     Args:

@@ -24,7 +24,7 @@ from pura.detect.decode.pooling import (
     of_one_reading,
     pool,
 )
-from pura.detect.decoding import FEW_KEYS, DecodedText
+from pura.detect.decoding import FEW_KEYS, TextDecoding
 from pura.detect.key_reading import KeyReading
 from pura.record.comparison import Alignment, align
 from pura.scheme import F64, I64, U8
@@ -41,7 +41,7 @@ class TextPooling:
         decoded: The text, every key on every reading.
     """
 
-    decoded: DecodedText
+    decoded: TextDecoding
     _alignments: dict[tuple[int, int], Alignment] = field(default_factory=dict)
 
     def of_text(self) -> PooledPosterior:

@@ -48,16 +48,16 @@ class SeparateMark:
 
 
 def separate_marks(
-    trials: Sequence[KeyReading], found: Selected, threshold: float
+    trials: Sequence[KeyReading], selected: Selected, threshold: float
 ) -> tuple[SeparateMark, ...]:
-    """Return the marks of a text in which one was found, in the order of the text.
+    """Return the marks of a text in which one was selected, in the order of the text.
 
     Args:
         trials: Every key on every reading; those of the shown reading count.
-        found: The strongest of them; its strongest mark is there because of the text as a whole.
+        selected: The strongest of them; its strongest mark is there because of the text as a whole.
         threshold: log10 that the statement of any other must reach, times the number reported.
     """
-    shown = found.trial
+    shown = selected.trial
     others = [
         t for t in trials if t.begin is None and t is not shown and t.reading == shown.reading
     ]
@@ -96,7 +96,7 @@ def payload_of(mark: Mark, key: str, posterior: PooledPosterior) -> Payload:
 
 def mark_facts(
     marks: Sequence[SeparateMark],
-    found: Selected,
+    selected: Selected,
     keys: Sequence[str],
     most: int,
 ) -> tuple[MarkFacts, ...]:
@@ -104,26 +104,26 @@ def mark_facts(
 
     Args:
         marks: Of :func:`separate_marks`.
-        found: What the record is about.
+        selected: What the record is about.
         keys: Fingerprints of the keys.
         most: How many candidates to list at most.
     """
-    profile, facts = found.profile, []
+    profile, facts = selected.profile, []
     for one in marks:
         key, payload = keys[one.trial.number], one.mark.payload
         listed: tuple[CandidateFacts, ...] = ()
         if one.posterior is not None:
             payload = payload_of(one.mark, key, one.posterior)
             listed = candidates(one.posterior, key, profile, most)
-        elif found.decoder == "exact":
-            payload = found.payload
+        elif selected.decoder == "exact":
+            payload = selected.payload
         facts.append(
             MarkFacts(
                 key=key,
                 bits=payload.text,
                 fields=unpack(profile.fields, payload),
-                passages=passages_of(one.mark.extents, found.spans),
-                share=token_share(one.mark.ranges, found.trial.seen.text_tokens),
+                passages=passages_of(one.mark.extents, selected.spans),
+                share=token_share(one.mark.ranges, selected.trial.seen.text_tokens),
                 candidates=listed,
                 own_log10_e=one.log10_e,
                 fit=_fit_facts(one, payload, profile),
@@ -143,7 +143,7 @@ def _fit_facts(one: SeparateMark, payload: Payload, profile: Profile) -> FitFact
 
 
 def copies(
-    found: Selected, marks: Sequence[SeparateMark], context_window: int
+    selected: Selected, marks: Sequence[SeparateMark], context_window: int
 ) -> tuple[tuple[int, int], ...]:
     """Return what repeats the text of a mark's passage word for word, outside of all passages.
 
@@ -152,7 +152,7 @@ def copies(
     Returns:
         First and last character of each stretch, from 1, in order.
     """
-    ids = found.trial.ids.tolist()
+    ids = selected.trial.ids.tolist()
     taken, source = np.zeros((2, len(ids)), dtype=bool)
     for one in (one for mark in marks for one in mark.mark.extents):
         taken[one.first : one.last + 1] = True
@@ -167,7 +167,7 @@ def copies(
             stretches[-1][1] = at
         else:
             stretches.append([at, at])
-    spans = found.spans
+    spans = selected.spans
     return tuple(
         (int(spans[first, 0]) + 1, int(spans[last, 1]))
         for first, last in stretches

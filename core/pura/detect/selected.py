@@ -79,21 +79,21 @@ class Selected:
         return np.asarray((codeword != paper.hard_bits) & (paper.readings > 0))
 
 
-def token_evidence(found: Selected, others: Sequence[Mark] = ()) -> TokenEvidence:
+def token_evidence(selected: Selected, others: Sequence[Mark] = ()) -> TokenEvidence:
     """Return everything that is known of each token.
 
     Args:
-        found: What the record is about.
+        selected: What the record is about.
         others: Marks of other keys in the same reading.
     """
-    seen = found.trial.seen
+    seen = selected.trial.seen
     none = np.zeros((1, seen.tokens))
-    marks = (*found.marks, *others)
+    marks = (*selected.marks, *others)
     ratios = np.stack([m.log_ratio for m in marks]) if marks else none
     marked = np.stack([m.marked for m in marks]) if marks else none
     return TokenEvidence(
-        ids=found.trial.ids,
-        spans=found.spans,
+        ids=selected.trial.ids,
+        spans=selected.spans,
         entropy_bits=seen.entropy_bits,
         lo=seen.lo,
         hi=seen.hi,
@@ -103,27 +103,27 @@ def token_evidence(found: Selected, others: Sequence[Mark] = ()) -> TokenEvidenc
     )
 
 
-def step_evidence(found: Selected) -> StepEvidence:
+def step_evidence(selected: Selected) -> StepEvidence:
     """Return the steps that carry bits and what each says."""
-    plan = found.trial.seen.schedule
+    plan = selected.trial.seen.schedule
     return StepEvidence(
         token=plan.token,
         arity=plan.arity,
         phase=plan.phase,
         index=plan.index,
-        llr_nats=found.trial.local.llr_nats,
+        llr_nats=selected.trial.local.llr_nats,
     )
 
 
-def payload_facts(found: Selected) -> PayloadFacts:
+def payload_facts(selected: Selected) -> PayloadFacts:
     """Return the reported payload, how sure each bit is, and what its layout makes of it."""
-    payload = found.payload
-    shares = found.posterior.bit_shares[found.key]
+    payload = selected.payload
+    shares = selected.posterior.bit_shares[selected.key]
     return PayloadFacts(
         bits=payload.text,
         posterior=shares[np.arange(payload.bits.size), payload.bits],
-        repaired=int(found.repaired.sum()),
-        fields=unpack(found.profile.fields, payload),
+        repaired=int(selected.repaired.sum()),
+        fields=unpack(selected.profile.fields, payload),
     )
 
 

@@ -13,7 +13,7 @@ from collections.abc import Generator
 from pura.detect.basis import AuditBasis
 from pura.detect.conclusion import Conclusion, decide, find_marks, select_reading, strength_of
 from pura.detect.decoding import (
-    DecodedText,
+    TextDecoding,
     decode_readings,
     decode_windows,
     intervals_of_readings,
@@ -79,7 +79,7 @@ def detect(basis: AuditBasis, text: AuditText) -> Generator[ReadingRequest, Read
         note.append(sentence("log.kernel", name=profile.kernel))
     with log.step(8) as note:  # decoding: payloads and evidence, from all tokens together
         each, prior = decode_readings(prepared, readings, trials, seen, local, note)
-    decoded = DecodedText(
+    decoded = TextDecoding(
         prepared=prepared, trials=each, prior=prior, stopped=stopped, handled=handled
     )
     if (windows := decoded.windows) is not None:

@@ -114,7 +114,7 @@ def audit_documents(
     options = options or Options()
     texts = under_policy(with_manifests(texts, options, checkpoint), options)
     basis = AuditBasis.of(options, model, keys, profile, progress, checkpoint)
-    audits = _Audits(texts, basis)
+    audits = _WaitingAudits(texts, basis)
     first = [request for asked in audits.waiting.values() for request in asked.requests]
     tried = [key for key, _ in keys]
     with unfinished(options.unfinished, first, model, tried, basis.profile) as kept:
@@ -219,7 +219,7 @@ def _concluded(
         return error
 
 
-class _Audits:
+class _WaitingAudits:
     """The audits of several texts, each as far as it goes until the model has to read.
 
     Args:

@@ -90,16 +90,16 @@ class Tesseract:
         name = None if sys.platform == "win32" else shutil.which("tesseract")
         if name is None:
             return None
-        found = cls(program=Path(name), version="", languages=())
-        told = found._run(["--version"])
-        listed = found._run(["--list-langs"])
-        version = re.search(rb"tesseract v?([\w.-]+)", told or b"")
-        names = (listed or b"").decode("ascii", "replace").splitlines()[1:]
+        engine = cls(program=Path(name), version="", languages=())
+        version_output = engine._run(["--version"])
+        language_list = engine._run(["--list-langs"])
+        version = re.search(rb"tesseract v?([\w.-]+)", version_output or b"")
+        names = (language_list or b"").decode("ascii", "replace").splitlines()[1:]
         languages = languages_of_system([one.strip() for one in names if one.strip()])
         if version is None or not languages:
             logger.warning("tesseract is installed and does not answer")
             return None
-        return replace(found, version=version[1].decode("ascii"), languages=languages)
+        return replace(engine, version=version[1].decode("ascii"), languages=languages)
 
     def read(
         self, picture: bytes, *, dpi: int = 0, heartbeat: Checkpoint = never_cancelled
@@ -213,7 +213,7 @@ def _grey(pixels: bytes, width: int, height: int) -> bytes:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Word:
+class _RecognisedWord:
     """A word as Tesseract saw it; lengths in pixels, from the upper left.
 
     Attributes:
@@ -235,9 +235,9 @@ class _Word:
     confidence: float
 
 
-def _words(table: bytes) -> tuple[list[_Word], int, int]:
+def _words(table: bytes) -> tuple[list[_RecognisedWord], int, int]:
     """Return the words of a table, and the width and height of the page."""
-    words: list[_Word] = []
+    recognised: list[_RecognisedWord] = []
     width = height = 0
     for row in table.decode("utf-8", "replace").splitlines()[1:]:
         cells = row.split("\t")
@@ -249,8 +249,8 @@ def _words(table: bytes) -> tuple[list[_Word], int, int]:
             width, height = wide, high
         text = cells[11].strip()
         if level == 5 and text:
-            words.append(
-                _Word(
+            recognised.append(
+                _RecognisedWord(
                     line=(numbers[0], numbers[1], numbers[2], numbers[3]),
                     text=text,
                     left=left,
@@ -260,7 +260,7 @@ def _words(table: bytes) -> tuple[list[_Word], int, int]:
                     confidence=float(cells[10]),
                 )
             )
-    return words, width, height
+    return recognised, width, height
 
 
 def _extracts(
@@ -312,7 +312,7 @@ def _extracts(
     return [main, *extract_apart(running, "headers and footers", LeftOutKind.HEADER)]
 
 
-def _lines(words: list[_Word], width: int, height: int) -> Iterator[PdfLine]:
+def _lines(recognised: list[_RecognisedWord], width: int, height: int) -> Iterator[PdfLine]:
     """Yield the lines of a page as those of a PDF, in points from the lower left.
 
     Boxes of words are as high as their letters; lines are put on one pitch by their middle, and

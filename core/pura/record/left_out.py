@@ -163,11 +163,11 @@ def without_pieces(text: str, pieces: Iterable[ExcludedPiece]) -> str:
         text: The text as found.
         pieces: What is left out of it, rising.
     """
-    kept, place = [], 0
+    stretches, start = [], 0
     for piece in pieces:
-        kept.append(text[place : piece.start])
-        place = piece.end
-    return "".join([*kept, text[place:]])
+        stretches.append(text[start : piece.start])
+        start = piece.end
+    return "".join([*stretches, text[start:]])
 
 
 def left_out_words(entries: Iterable[LeftOut]) -> int | None:

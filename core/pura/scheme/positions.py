@@ -22,7 +22,7 @@ def sum_llrs(index: I64, arity: I64, llr_nats: F64, length: int) -> tuple[F64, I
         Sums float64 [n] in nats and numbers of readings int64 [n].
     """
     read = np.arange(llr_nats.shape[1])[None, :] < arity[:, None]
-    place = (index[:, None] + np.arange(llr_nats.shape[1])[None, :]) % length
-    sums = np.bincount(place[read], weights=llr_nats[read], minlength=length)
-    readings = np.bincount(place[read], minlength=length).astype(np.int64)
+    position = (index[:, None] + np.arange(llr_nats.shape[1])[None, :]) % length
+    sums = np.bincount(position[read], weights=llr_nats[read], minlength=length)
+    readings = np.bincount(position[read], minlength=length).astype(np.int64)
     return sums.astype(np.float64), readings

@@ -484,11 +484,11 @@ def _use_of(environment: Environment, setup: Setup, issued: Register | None) -> 
     """Look up when the keys were created, and whether any payload was issued."""
     entries = [environment.entry_of(ref) for ref in setup.keys if not ref.root]
     days = [dt.datetime.fromisoformat(e.created).date() for e in entries if e and e.created]
-    known = bool(days) and len(days) == len(setup.keys)
+    all_dated = bool(days) and len(days) == len(setup.keys)
     bits = setup.profile.payload_bits
     series = {registers.series_of(environment, ref, setup.profile) for ref in setup.keys}
     return KeyUse(
-        created=min(days) if known else None,
+        created=min(days) if all_dated else None,
         issued=None if issued is None else sum(issued.count(one, bits) for one in series),
         unassigned=0 if issued is None else issued.unassigned(bits),
         today=dt.datetime.now(dt.UTC).date(),

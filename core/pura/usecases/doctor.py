@@ -416,13 +416,13 @@ def _version(name: str) -> str:
 
 
 def _processor() -> Iterator[CheckResult]:
-    known = ", ".join(sorted(instructions())) or "–"
+    instruction_sets = ", ".join(sorted(instructions())) or "–"
     free = free_memory()
     yield _seen(
         "processor",
         "processor" if free is not None else "processor.memory-unknown",
         cores=os.cpu_count() or 1,
-        instructions=known,
+        instructions=instruction_sets,
         free=gigabytes(free or 0),
     )
 
@@ -460,7 +460,7 @@ def _folder(name: str, path: Path) -> CheckResult:
 
 def _models(environment: Environment, *, hashes: bool) -> Iterator[CheckResult]:
     store, free = environment.models, free_memory()
-    known = {one.name: one.fingerprint for one in known_models()}
+    fingerprints = {model.name: model.fingerprint for model in known_models()}
     for folder in sorted(store.folder.iterdir()) if store.folder.is_dir() else ():
         if folder.name.startswith(".") or not folder.is_dir():
             continue
@@ -480,8 +480,8 @@ def _models(environment: Environment, *, hashes: bool) -> Iterator[CheckResult]:
                 yield _fault("model", error)
                 continue
         values: dict[str, Value] = {"name": model.name, "fingerprint": model.fingerprint}
-        if model.fingerprint != known.get(model.name, model.fingerprint):
-            yield _seen("model", "model.other", "fault", **values, known=known[model.name])
+        if model.fingerprint != fingerprints.get(model.name, model.fingerprint):
+            yield _seen("model", "model.other", "fault", **values, known=fingerprints[model.name])
             continue
         need = memory_need(model.parameters, free=free)
         if need.fits is False:

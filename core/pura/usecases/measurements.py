@@ -30,7 +30,7 @@ from pura.usecases.environment import Environment
 from pura.usecases.keys import open_identity, trusted_roots
 
 if TYPE_CHECKING:
-    from pura.measure.attacks.base import Damage, Tools
+    from pura.measure.attacks.base import Tools
     from pura.measure.attacks.table import Attack, Stressed
     from pura.measure.decomposition import BitMargin, BitReadings, Decomposition
     from pura.measure.evaluate import MeasuredText
@@ -434,88 +434,6 @@ def decompose_text(
         exact_bits=bits_of(exact),
         outcome=outcome,
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class AttackTry:
-    """One attack on the text.
-
-    Attributes:
-        strength: How hard it was to hit; None before any attack.
-        text: The text after it.
-        damage: How hard it did hit; None before any attack.
-        found: What the mark came to.
-    """
-
-    strength: float | None
-    text: str
-    damage: Damage | None
-    found: Decomposed
-
-
-def stress_text(
-    environment: Environment,
-    *,
-    text: str,
-    payload: Payload,
-    key: KeyRef,
-    profile: Profile,
-    attack: str,
-    strengths: tuple[float | None, ...] = (None,),
-    seed: int = 1,
-    model: str | None = None,
-    progress: Progress = no_progress,
-    checkpoint: Checkpoint = never_cancelled,
-) -> tuple[AttackTry, ...]:
-    """Attack a text whose payload is known, and say what each attack did to its mark.
-
-    Args:
-        environment: Whose keys and models.
-        text: The marked text.
-        payload: What it carries.
-        key: What it was marked with.
-        profile: How.
-        attack: The attack's name.
-        strengths: How hard it hits, one try each; None is its usual strength.
-        seed: Of all randomness; every strength begins with it.
-        model: What attacks and reads; None takes the usual one.
-        progress: Told before each try.
-        checkpoint: Asked before each.
-
-    Returns:
-        The tries; the first is the text as it is.
-
-    Raises:
-        PuraError: Key, payload, profile, model or attack cannot be used, or one lacks something.
-    """
-
-    def found(edited: str) -> Decomposed:
-        return decompose_text(
-            environment,
-            original=text,
-            edited=edited,
-            payload=payload,
-            key=key,
-            profile=profile,
-            model=model,
-        )
-
-    def told(number: int) -> None:
-        checkpoint()
-        progress(Stage(name="tries", done=number, total=len(strengths) + 1))
-
-    told(0)
-    tries = [AttackTry(strength=None, text=text, damage=None, found=found(text))]
-    tools = attack_tools(environment, model=model)
-    for number, strength in enumerate(strengths, start=1):
-        told(number)
-        hit = attack_text(tools, attack=attack, text=text, seed=seed, strength=strength)
-        checkpoint()
-        tries.append(
-            AttackTry(strength=strength, text=hit.text, damage=hit.damage, found=found(hit.text))
-        )
-    told(len(strengths) + 1)
-    return tuple(tries)
 
 
 def list_attacks() -> tuple[Attack, ...]:

@@ -135,12 +135,12 @@ class SetupFolder:
 
 
 def _write(path: Path, setup: StoredSetup) -> None:
-    values = asdict(setup)
+    fields = asdict(setup)
     if not setup.leave_out:  # as programs that know no such rule write and read it
-        del values["leave_out"]
-    data = json.dumps(values, ensure_ascii=False, indent=1)
+        del fields["leave_out"]
+    encoded = json.dumps(fields, ensure_ascii=False, indent=1)
     with os_error_as(ProfileError, "file.write", name=path.name):
-        write_atomic(path, data.encode())
+        write_atomic(path, encoded.encode())
 
 
 def setup_folder(environment: Environment) -> SetupFolder:

@@ -176,7 +176,6 @@ BESIDE: Final[Mapping[str, tuple[str, ...]]] = {
 NAME_NOBODY: Final[Mapping[str, str]] = {
     "pura_audit.cases": "the people are those who work on a case",
     "pura_audit.tools.demo": "prints what finding and report say of a text that it marked itself",
-    "pura_audit.tools.pictures": "fills an invented register for the pictures of the manual",
     "pura_audit.workbench.commands:commands": "the name of a command",
     "pura_audit.workbench.mark_dialog:MarkDialog.__init__": _WRITES,
     "pura_audit.workbench.mark_dialog:MarkDialog._lay_out": _WRITES,

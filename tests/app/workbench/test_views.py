@@ -426,7 +426,6 @@ def test_an_undecided_payload_is_never_named_alone(window, audit):
     assert "share 0.7" in lines[1]
     assert answer.payload.findChild(QLabel, "payload") is None
     assert [m.payload.bits for m in window.session.texts.current.finding.marks] == [None]
-    assert opening.stress_text(window) is None
 
 
 def test_the_answer_names_key_and_profile_and_its_actions_stay_in_sight(window, audit):

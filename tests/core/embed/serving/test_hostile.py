@@ -1,6 +1,7 @@
 """The table of hostile requests before the gateway's tables, with a small engine behind each.
 
-``make engines`` sends the same table to the engines themselves and to LiteLLM's proxy.
+``packaging/weekly.sh engines`` sends the same table to the engines themselves and to LiteLLM's
+proxy.
 """
 
 from pathlib import Path

@@ -1,10 +1,12 @@
-"""``make screenshots``: the pictures of the user guide, of real audits in the real window.
+"""Take the pictures of README and guide: real audits in the real window.
 
-    python -m pura_audit.tools.pictures [NAME …]
-    python -m pura_audit.tools.pictures --states FOLDER [STATE …]
+    .venv/bin/python packaging/site/pictures.py [NAME …]
+    .venv/bin/python packaging/site/pictures.py --check
+    .venv/bin/python packaging/site/pictures.py --states FOLDER [STATE …]
 
-The second takes every state of the window in every one of :data:`VARIANTS`, and a sheet of each
-variant to look at.
+The first takes all pictures, or those that are named. The second names those that are older than
+what they show. The third takes every state of the window in every one of :data:`VARIANTS`, and a
+sheet of each variant to look at.
 """
 
 from __future__ import annotations
@@ -16,18 +18,17 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import pypdfium2
-from PySide6.QtCore import QDeadlineTimer, QEventLoop, QSize, Qt, QTimer
+from PySide6.QtCore import QDeadlineTimer, QEventLoop, QSize, Qt
 from PySide6.QtGui import QImage, QPainter
 from PySide6.QtWidgets import (
     QAbstractButton,
-    QApplication,
     QDialog,
     QHeaderView,
     QLabel,
@@ -53,6 +54,7 @@ from pura_audit.jobs.queue import Failure, Progress, unexpected
 from pura_audit.platform.notices import LABEL, sample
 from pura_audit.session.choices import KeyChoice
 from pura_audit.session.queue_model import Item, ItemState
+from pura_audit.tools.paint import SIZE, settle
 
 if TYPE_CHECKING:
     from pura_audit.cases.dialog import CasesDialog
@@ -60,20 +62,8 @@ if TYPE_CHECKING:
     from pura_audit.workbench.main_window import MainWindow
 
 
-SIZE: Final = QSize(1440, 900)
-_SETTLE_MS: Final = 400  # layouts, fonts and the first look for keys and models
 _SHOWN: Final = "Shown"
 _ACROSS: Final = Qt.Orientation.Horizontal
-_TURNS: Final = 12  # of the event loop: each lays out what the one before has changed
-
-
-def settle(milliseconds: int = _SETTLE_MS) -> None:
-    """Let the window lay itself out and the model thread answer."""
-    loop = QEventLoop()
-    QTimer.singleShot(milliseconds, loop.quit)
-    loop.exec()
-    for _ in range(_TURNS):  # on a busy machine the time was over before anything was done
-        QApplication.processEvents()
 
 
 def shown(widget: QWidget) -> str:
@@ -142,39 +132,6 @@ def write(picture: QImage, shows: str, path: Path) -> Path:
     return path
 
 
-def paint_audit(
-    audit: Audit,
-    path: Path,
-    *,
-    paths: Paths,
-    theme: str,
-    session_keys: Mapping[str, SecretKey] | None = None,
-) -> Path:
-    """Paint the window as it shows an audit.
-
-    Args:
-        audit: The record.
-        path: PNG file to write.
-        paths: The user's folders.
-        theme: ``light`` or ``dark``.
-        session_keys: Keys for this run only, by label.
-    """
-    from pura_audit.application import make_application, show_audit
-
-    make_application()
-    window = show_audit(audit, paths=paths, theme=theme, session_keys=session_keys)
-    try:
-        window.resize(SIZE)
-        window.show()
-        settle()
-        return paint(window, path)
-    finally:
-        window.session.close()
-        window.close()
-        window.deleteLater()
-        settle(0)
-
-
 OUT: Final = Path("docs") / "images"
 ISSUED: Final = "2026-11-21"
 PICTURES: Final = (
@@ -187,7 +144,7 @@ PICTURES: Final = (
     *("issued", "issued-german", "pages"),
 )
 """Of README and guide; the state of the window comes first in the name."""
-DIALOGS: Final = ("keys", "models", "profiles", "guide", "palette", "shortcuts", "stress")
+DIALOGS: Final = ("keys", "models", "profiles", "guide", "palette", "shortcuts")
 """Commands that open a dialog beside a finding."""
 SMALL: Final = ("audit-small", "side-by-side")
 VARIANTS: Final = ("light", "dark", "contrast", "german", "low", "200")
@@ -225,8 +182,8 @@ def main() -> int:
 def _scaled(*words: str) -> int:
     """Go on at 200 %: the factor is read once, when Qt starts, so it takes another process."""
     environment = os.environ | {_FACTOR: "2"}
-    command = [sys.executable, "-m", "pura_audit.tools.pictures", *words]
-    return subprocess.run(command, env=environment, check=False).returncode  # noqa: S603
+    command = [sys.executable, __file__, *words]
+    return subprocess.run(command, env=environment, check=False).returncode
 
 
 def take_states(folder: Path, states: Sequence[str]) -> int:
@@ -266,9 +223,9 @@ _ACROSS_SHEET: Final = 3
 
 
 def _shown(session: Session) -> Item:
-    item = session.texts.current
-    assert item is not None  # a text was just added, and what is added is shown
-    return item
+    queued = session.texts.current
+    assert queued is not None  # a text was just added, and what is added is shown
+    return queued
 
 
 def _file(name: str) -> Path:
@@ -311,15 +268,15 @@ def _text_of(pdf: bytes) -> str:
 
 
 def _plain_text(count: int) -> str:
-    data = json.loads(resource("samples", "plain.json").read_text(encoding="utf-8"))
-    return " ".join(text["text"] for text in data["texts"][:count])
+    samples = json.loads(resource("samples", "plain.json").read_text(encoding="utf-8"))
+    return " ".join(text["text"] for text in samples["texts"][:count])
 
 
 def _three_marks() -> str:
     """Return a document with three marks."""
     host = _plain_text(2)
-    data = json.loads(resource("samples", "marked-tbcc.json").read_text(encoding="utf-8"))
-    first, *others = (text["text"].strip() for text in data["texts"][:3])
+    samples = json.loads(resource("samples", "marked-tbcc.json").read_text(encoding="utf-8"))
+    first, *others = (text["text"].strip() for text in samples["texts"][:3])
     return "\n\n".join((host[:500], first, host[500:1000], *others, host[1000:1300]))
 
 
@@ -492,9 +449,9 @@ class Pictures:
     def _tried(self, window: MainWindow) -> None:
         """Audit the sample."""
         window.try_sample()
-        item = _shown(window.session)
-        self._until(lambda: item.audit is not None and not item.unkept)
-        self._marked = item.audit
+        queued = _shown(window.session)
+        self._until(lambda: queued.audit is not None and not queued.unkept)
+        self._marked = queued.audit
 
     def _audited(self, window: MainWindow) -> None:
         """Show the sample; audited once, shown in many pictures."""
@@ -518,13 +475,13 @@ class Pictures:
         path = window.session.environment.paths.data / "annual report.pdf"
         path.write_bytes(typst.compile(_PRINTED, sys_inputs={"text": _three_marks()}))
         window.session.texts.add_paths([path])
-        item = _shown(window.session)
-        self._until(lambda: item.document is not None)
+        queued = _shown(window.session)
+        self._until(lambda: queued.document is not None)
         found = sample()
-        item.key = KeyChoice(label=LABEL, fingerprint=found.key.fingerprint, session=True)
-        item.profile = found.profile
-        window.session.audits.audit([item])
-        self._until(lambda: item.audit is not None)
+        queued.key = KeyChoice(label=LABEL, fingerprint=found.key.fingerprint, session=True)
+        queued.profile = found.profile
+        window.session.audits.audit([queued])
+        self._until(lambda: queued.audit is not None)
         card = window.work.text
         card.tabs.setCurrentIndex(1)
         pane = card.pages
@@ -536,8 +493,8 @@ class Pictures:
 
     def _in_question(self, window: MainWindow) -> None:
         """Show a short piece of a marked text: a mark is found, its payload stays in question."""
-        data = json.loads(resource("samples", "marked-tbcc.json").read_text(encoding="utf-8"))
-        self._audit(window, data["texts"][0]["text"][:260], "paragraph")
+        samples = json.loads(resource("samples", "marked-tbcc.json").read_text(encoding="utf-8"))
+        self._audit(window, samples["texts"][0]["text"][:260], "paragraph")
 
     def _plain(self, window: MainWindow) -> None:
         self._audited(window)
@@ -551,20 +508,20 @@ class Pictures:
         window.toggle_results()
 
     def _audit(self, window: MainWindow, text: str, name: str) -> Audit | None:
-        item = self._add(window, text, name)
-        window.session.audits.audit([item])
-        self._until(lambda: item.audit is not None)
-        return item.audit
+        queued = self._add(window, text, name)
+        window.session.audits.audit([queued])
+        self._until(lambda: queued.audit is not None)
+        return queued.audit
 
     @staticmethod
     def _add(window: MainWindow, text: str, name: str) -> Item:
         found, session = sample(), window.session
         session.texts.add_text(text, name)
-        item = _shown(session)
-        item.key = KeyChoice(label=LABEL, fingerprint=found.key.fingerprint, session=True)
-        item.profile = found.profile
+        queued = _shown(session)
+        queued.key = KeyChoice(label=LABEL, fingerprint=found.key.fingerprint, session=True)
+        queued.profile = found.profile
         session.texts.item_changed.emit()
-        return item
+        return queued
 
     def _settings(self, window: MainWindow) -> QWidget:
         from pura_audit.workbench import opening
@@ -607,7 +564,7 @@ class Pictures:
         from pura_audit.workbench import opening
 
         self._plain(window)
-        marked, plain = (item.audit for item in window.session.texts.queue.items)
+        marked, plain = (queued.audit for queued in window.session.texts.queue.items)
         assert marked is not None
         assert plain is not None
         with CaseLog(window.session.cases.path, create=True) as log:
@@ -621,9 +578,9 @@ class Pictures:
                 tags=["faculty of arts"],
                 notes="Handed in on paper and as a file.",
             )
-            item = save_audit(log, case.id, marked, who)
+            saved = save_audit(log, case.id, marked, who)
             save_audit(log, case.id, plain, who)
-            sign_off(log, item, second, agree=True, recomputed="The evidence, from the record.")
+            sign_off(log, saved, second, agree=True, recomputed="The evidence, from the record.")
         window.session.settings.update(auditor="A. Example")
         dialog = opening.show_cases(window)
         self._until(lambda: dialog.pane.case is not None)
@@ -674,14 +631,14 @@ class Pictures:
             path = Path(folder) / "scan-004.pdf"
             path.write_bytes(b"%PDF-1.7\x00\xff\xfe\x80\x81")
             session.texts.add_paths([path])
-            item = _shown(session)
-            self._until(lambda: item.failure is not None)
+            queued = _shown(session)
+            self._until(lambda: queued.failure is not None)
 
     def _busy(self, window: MainWindow) -> None:
         self._audited(window)
-        item = self._add(window, _plain_text(8), "newsletter")
-        window.session.audits.audit([item])
-        self._until(lambda: item.progress is not None and item.progress.done > 0)
+        queued = self._add(window, _plain_text(8), "newsletter")
+        window.session.audits.audit([queued])
+        self._until(lambda: queued.progress is not None and queued.progress.done > 0)
 
     def _house(self, window: MainWindow) -> Profile:
         """Choose a set-up whose payloads have fields."""
@@ -703,10 +660,10 @@ class Pictures:
         with Register(window.session.environment.paths.register, create=True) as register:
             for number in range(60):
                 day = f"2026-{number % 11 + 1:02}-{number % 27 + 1:02}"
-                values = {"customer": 400 + number * 7919 % 997, "date": day}
+                payload_values = {"customer": 400 + number * 7919 % 997, "date": day}
                 register.add(
                     Issue(
-                        payload=pack(profile.fields, values),
+                        payload=pack(profile.fields, payload_values),
                         series=series,
                         who=PEOPLE[number % len(PEOPLE)],
                         when=day,
@@ -716,7 +673,7 @@ class Pictures:
         window.toggle_issued()
         view = window.issued
         self._until(lambda: view.model.rowCount() == 60)
-        view.form.set_payload(pack(profile.fields, values))
+        view.form.set_payload(pack(profile.fields, payload_values))
         view.look_up()
         self._until(lambda: bool(view.answer.text()))
 
@@ -743,27 +700,27 @@ class Pictures:
     def _failed(self, error: Exception, window: MainWindow) -> None:
         """Show what an error says where the answer would have stood."""
         self._ready(window)
-        item = _shown(window.session)
+        queued = _shown(window.session)
         if isinstance(error, PuraError):
-            item.failure = Failure.of(error)
+            queued.failure = Failure.of(error)
         else:
-            item.failure = unexpected(error)
-        item.state = ItemState.FAILED
-        window.session.texts.touch(item)
+            queued.failure = unexpected(error)
+        queued.state = ItemState.FAILED
+        window.session.texts.touch(queued)
 
     def _unsaved(self, window: MainWindow) -> None:
         """Show a finding that a full disk did not take."""
         self._audited(window)
-        item = _shown(window.session)
-        item.status, item.imported = None, False
-        item.failure = Failure.of(CASE_LOG.fault("full", "database.full-hint"))
-        window.session.texts.touch(item)
+        queued = _shown(window.session)
+        queued.status, queued.imported = None, False
+        queued.failure = Failure.of(CASE_LOG.fault("full", "database.full-hint"))
+        window.session.texts.touch(queued)
 
     def _cancelled(self, window: MainWindow) -> None:
         self._ready(window)
-        item = _shown(window.session)
-        item.state = ItemState.CANCELLED
-        window.session.texts.touch(item)
+        queued = _shown(window.session)
+        queued.state = ItemState.CANCELLED
+        window.session.texts.touch(queued)
 
     def _opened(self, name: str, window: MainWindow) -> QWidget | None:
         """Show a dialog of a command beside a finding."""

@@ -106,12 +106,12 @@ sys.exit(application.run(["--log-level", "debug", "--config-dir", str(home)]))
 # The command, dying in the middle of an audit with the key in its hands.
 CRASH = """
 import sys
-from pura.detect import decoding
+from pura.detect import steps
 class Dead(BaseException):  # an exception would be contained
     pass
-def broken(prepared, readings):
+def broken(prepared, *others):
     raise Dead(f"provoked with {prepared.basis.keys!r}")
-decoding._try_keys = broken
+steps.decode_readings = broken
 from pura.cli.__main__ import main
 sys.argv[0] = "pura"
 main()

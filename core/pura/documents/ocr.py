@@ -312,7 +312,7 @@ def _extracts(
     return [main, *extract_apart(running, "headers and footers", LeftOutKind.HEADER)]
 
 
-def _lines(recognised: list[_RecognisedWord], width: int, height: int) -> Iterator[PdfLine]:
+def _lines(words: list[_RecognisedWord], width: int, height: int) -> Iterator[PdfLine]:
     """Yield the lines of a page as those of a PDF, in points from the lower left.
 
     Boxes of words are as high as their letters; lines are put on one pitch by their middle, and

@@ -18,7 +18,7 @@ from pura.documents import ReadOptions, read_document
 from pura.record.left_out import LEAVE_OUT
 
 if TYPE_CHECKING:
-    from pura.verdict.policy import Policy
+    from pura.detect.verdict.policy import Policy
 
 
 def read_candidates(path: Path) -> tuple[str, ...]:

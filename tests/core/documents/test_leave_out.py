@@ -13,9 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.core.documents.test_rule import opendocument
 
-from pura.audit.options import AuditText, Options
-from pura.audit.run import audit_text
 from pura.base.errors import PolicyError
+from pura.detect.options import AuditText, Options
+from pura.detect.together import audit_text
+from pura.detect.verdict.policy import Policy
 from pura.documents import ReadOptions, choose, from_text, read_data
 from pura.documents.leave_out import LEAST_WORDS, apply_rule, under_rule
 from pura.record import json_io
@@ -29,7 +30,6 @@ from pura.record.left_out import (
     without_pieces,
 )
 from pura.scheme import Profile, SecretKey
-from pura.verdict.policy import Policy
 from pura.words.sentences import fill
 
 RULE = ReadOptions(leave_out=LEAVE_OUT)

@@ -15,16 +15,16 @@ import pikepdf
 import pytest
 import typst
 
-from pura.audit.options import AuditText, Options
-from pura.audit.run import audit_text
 from pura.base import linux
 from pura.base.errors import InputError
+from pura.detect.options import AuditText, Options
+from pura.detect.together import audit_text
+from pura.detect.verdict.policy import Policy
 from pura.documents import ocr, read_data
 from pura.documents.ocr import Tesseract, languages_of_system
 from pura.record.left_out import LeftOutKind
 from pura.scheme import Profile, SecretKey
 from pura.usecases.audits import unread_file
-from pura.verdict.policy import Policy
 from pura.words.sentences import fill
 
 PAGE = "#set page(width: 150mm, height: 180mm)\n#set text(size: 11pt)\n"

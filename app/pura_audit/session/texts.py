@@ -35,7 +35,7 @@ from pura.documents import (
 from pura.documents.folders import Summary, WalkOptions, walk
 from pura.documents.leave_out import by_rule
 from pura.record.audit import Audit
-from pura.record.left_out import LEAVE_OUT
+from pura.record.left_out import LEAVE_OUT, rule_of
 from pura.usecases.audits import UnreadFile, unread_file, unread_parts
 from pura.usecases.choices import candidates_text, read_candidates, trusted
 from pura_audit.jobs.queue import Done, Failure, JobContext, JobQueue, Outcome, by_outcome
@@ -454,7 +454,7 @@ class TextList(QObject):
         if audit is None:
             return
         parts = [entry.part for entry in audit.input.left_out if entry.part][: MAX_PARTS - 1]
-        rule = Policy.from_dict(audit.policy).leave_out
+        rule = rule_of(audit.input.excluded)
 
         def read(documents: tuple[Document, ...]) -> None:
             rows = [self.new_row(d.title, path=path, part=d.part, document=d) for d in documents]

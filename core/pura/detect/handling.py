@@ -29,6 +29,7 @@ from pura.scheme import F64, Profile
 from pura.words.sentences import Sentence, sentence
 
 if TYPE_CHECKING:
+    from pura.documents import Document
     from pura.model.reading import Reading
     from pura.model.tokenise import HasTokenizer
     from pura.scheme import Profile

@@ -8,6 +8,7 @@ text that the page hides) may carry a mark as well, so each such place is listed
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -156,6 +157,13 @@ class ExcludedPiece:
     part: str = ""
 
 
+def rule_of(pieces: Iterable[ExcludedPiece]) -> tuple[str, ...]:
+    """Return which of :data:`LEAVE_OUT` left these pieces out."""
+    kinds = {piece.kind for piece in pieces}
+    names = {QUOTATIONS: LeftOutKind.QUOTATION, REFERENCES: LeftOutKind.REFERENCES}
+    return tuple(name for name in LEAVE_OUT if names[name] in kinds)
+
+
 def without_pieces(text: str, pieces: Iterable[ExcludedPiece]) -> str:
     """Return what of a text is examined.
 
@@ -207,8 +215,9 @@ def summary_line(entries: Iterable[LeftOut], examined: int, language: str) -> st
     )
     if not mattering:
         return ""
-    named = [entry.name(language) for entry in mattering[:_MOST_NAMED]]
-    text = ", ".join([*named, "…"] if len(mattering) > _MOST_NAMED else named)
+    counts = Counter(entry.name(language) for entry in mattering)  # several quotations are one
+    names = [name if count == 1 else f"{name} × {count}" for name, count in counts.items()]
+    text = ", ".join([*names[:_MOST_NAMED], "…"] if len(names) > _MOST_NAMED else names)
     what = _short(text)
     counted = sum(entry.words or 0 for entry in mattering)
     if left_out_words(mattering) is None:

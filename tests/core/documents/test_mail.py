@@ -262,3 +262,12 @@ def test_a_line_that_begins_with_from_ends_no_message(line: str) -> None:
     data = head + f"{OWN}\n\n{line}\nAnd more.\n\n".encode() + head + f"{OTHER}\n".encode()
     extraction = read(data, "x.mbox")
     assert texts(extraction, MAIN) == [f"{OWN}\n\n{line}\nAnd more.", OTHER]
+
+
+def test_body_below_a_header_without_a_blank_line_keeps_every_line() -> None:
+    head = "From: a@b.example\nTo: c@d.example\nX-Mailer: x\nSubject: x\n"
+    body = "Note: this is new.\nDear all: read on.\nNo blank line stands before this letter."
+    assert read_data((head + body).encode(), name="a.eml").chosen[0].text == body
+    assert read_data(f"{head}\n{body}".encode(), name="a.eml").chosen[0].text == body
+    only = "Note: this is all that the letter says."
+    assert read_data((head + only).encode(), name="a.eml").chosen[0].text == only

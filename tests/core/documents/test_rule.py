@@ -16,6 +16,7 @@ import pytest
 import typst
 from openpyxl import Workbook
 from openpyxl.comments import Comment
+from tests.core.documents.compound_files import compound
 from tests.core.documents.test_documents_formats import (
     SHAPE,
     SLIDE,
@@ -107,6 +108,12 @@ def subtitles() -> bytes:
     return f"WEBVTT\n\nNOTE {BESIDE}\n\n00:01.000 --> 00:02.000\n{lines}".encode()
 
 
+def outlook() -> bytes:
+    text = f"{BODY}\n\nOn Monday, Bob <b@c.example> wrote:\n> {BESIDE}\n"
+    names = ["__properties_version1.0", "__substg1.0_1000001F"]
+    return compound(names, {names[1]: text.encode("utf-16-le")})
+
+
 FILES: dict[str, Callable[[], bytes]] = {
     "csv": table,
     "pdf": printed,
@@ -121,10 +128,11 @@ FILES: dict[str, Callable[[], bytes]] = {
     "html": page,
     "eml": mail,
     "mbox": lambda: b"From a@b Mon Nov  2 10:00:00 2026\n" + mail(),
+    "msg": outlook,
     "whatsapp": persons,
     "subtitles": subtitles,
 }
-WITHOUT_PLACES = {"text", "stream"}
+WITHOUT_PLACES = {"text", "stream", "picture"}
 """Formats in which no word can stand beside the text."""
 
 

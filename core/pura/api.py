@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, fields, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pura.base.errors import InputError, KeyStoreError, ProfileError, PuraError, SigningError
 from pura.base.paths import Paths, user_paths
@@ -95,7 +95,7 @@ def verify(
     model: LanguageModel | Text | None = None,
     name: str = "pasted text",
     prompt: str | Sequence[str] | None = None,
-    decoder: str = Choices.decoder,
+    decoder: Literal["exact", "paper"] = "exact",
     epochs: str = Choices.epochs,
     also: Sequence[Profile | Text] = (),
     weigh: bool = Choices.weigh,
@@ -152,7 +152,7 @@ def verify_many(
     key: Keys = (),
     profile: Profile | Text | None = None,
     model: LanguageModel | Text | None = None,
-    decoder: str = Choices.decoder,
+    decoder: Literal["exact", "paper"] = "exact",
     epochs: str = Choices.epochs,
     also: Sequence[Profile | Text] = (),
     weigh: bool = Choices.weigh,

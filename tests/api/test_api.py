@@ -247,3 +247,10 @@ def test_one_text_and_many(builtin_model, sample, tmp_path):
     assert again.evidence.log10_e == same, "a key that is given twice counts once"
     [counted] = pura.verify_many([text], key=key, profile=profile, model=builtin_model)
     assert counted.id == 0
+
+
+def test_a_decoder_that_does_not_exist_is_refused(sample):
+    """In 0.4.0 it was taken, recorded and printed in a report."""
+    with pytest.raises(pura.PuraError) as refused:
+        pura.verify(sample["text"], key=sample["key"], profile=sample["profile"], decoder="fast")  # type: ignore[arg-type]
+    assert "exact, paper" in refused.value.hint

@@ -18,7 +18,6 @@ from PySide6.QtGui import QUndoCommand, QUndoStack
 
 from pura.base.errors import PuraError
 from pura.base.paths import Paths
-from pura.detect.verdict.policy import Policy
 from pura.documents import (
     FORMATS,
     MAX_CHARACTERS,

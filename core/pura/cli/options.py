@@ -26,7 +26,8 @@ from pura.cli.terminal import (
     with_key_passphrase,
 )
 from pura.measure import Bounds
-from pura.usecases.choices import DECODERS, Choices, refuse_other_rules, together, trusted
+from pura.record.audit import DECODERS
+from pura.usecases.choices import Choices, refuse_other_rules, together, trusted
 
 if TYPE_CHECKING:
     from pura.documents.folders import Summary, WalkOptions

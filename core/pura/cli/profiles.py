@@ -222,13 +222,19 @@ def show(profile: Annotated[str, typer.Argument(help="A file or a stored name.")
 def limit_(
     name: StoredName,
     limit: Limits = None,
+    clear: Annotated[bool, typer.Option("--clear", help="Remove all limits.")] = False,
 ) -> None:
-    """State what a profile's fields can hold at most; without --limit its limits are taken back.
+    """Show the limits of a profile's fields, or replace them by --limit; --clear removes them.
 
     State it before a text is looked at. The fingerprint stays, and so does what can be read.
     """
     from pura.usecases.profiles import limit_profile
 
+    if limit and clear:
+        raise typer.BadParameter(say("choose.limit-or-clear"), param_hint="--clear")
+    if not limit and not clear:
+        sys.stdout.write(environment().profiles.get(name).to_json())
+        return
     done = limit_profile(environment(), name=name, limits=_limits(limit or ()))
     sys.stdout.write(done.profile.to_json())
 

@@ -92,7 +92,7 @@ def _pick(request: str) -> tuple[str, str]:
         case "mps" if mps:
             return "mps", "device.asked-mps"
         case "cuda":
-            raise DeviceError("device.no-cuda", why=why_no_cuda)
+            raise DeviceError(f"device.no-cuda-{why_no_cuda}")
         case "mps":
             raise DeviceError("device.no-mps")
     if cuda:

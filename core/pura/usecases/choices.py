@@ -15,6 +15,7 @@ from pura.base.json_text import read_json
 from pura.base.numerals import visible
 from pura.base.paths import Paths
 from pura.documents import ReadOptions, read_document
+from pura.record.audit import DECODERS
 from pura.record.left_out import LEAVE_OUT
 
 if TYPE_CHECKING:
@@ -160,16 +161,13 @@ def refuse_other_rules(names: Iterable[str]) -> None:
             raise InputError("choice.unknown", known=known, name=name, code="usage")
 
 
-DECODERS: Final = ("exact", "paper")
-
-
 @dataclass(frozen=True, kw_only=True)
 class Choices:
     """How texts are audited.
 
     Attributes:
-        decoder: Which payload is reported, one of :data:`DECODERS`; ``paper`` is the published
-            method.
+        decoder: Which payload is reported, one of :data:`~pura.record.audit.DECODERS`; ``paper``
+            is the published method.
         policy: A policy, or its file, instead of the user's; None takes the user's, or the default
             one.
         ask_register: True asks the register of issued payloads, and wants one; False does not
@@ -201,3 +199,13 @@ class Choices:
     trust: str | None = None
     leave_out: tuple[str, ...] = ()
     resume: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse a decoder that does not exist, whoever names it.
+
+        Raises:
+            InputError: It is none of :data:`~pura.record.audit.DECODERS`.
+        """
+        if self.decoder not in DECODERS:
+            known = ", ".join(DECODERS)
+            raise InputError("choice.unknown", known=known, name=self.decoder, code="usage")

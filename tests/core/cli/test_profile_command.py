@@ -99,3 +99,17 @@ def test_doctor_names_profiles_that_put_recipients_into_payloads(
             )
             assert "--payload-use answer" in way_out
             assert "pura register issue" in way_out
+
+
+def test_limits_are_shown_unless_they_are_stated_or_cleared(layout: Path) -> None:
+    """In 0.4.0 the command without an option removed them."""
+    pura(*NEW, "--name", "house", "--fields", layout)
+    stated = pura("profile", "limit", "house", "--limit", "customer=..4999")
+    shown = pura("profile", "limit", "house")
+    assert (stated.exit_code, shown.exit_code) == (0, 0)
+    assert shown.stdout == stated.stdout
+    assert Environment(paths=user_paths()).profiles.get("house").limited
+    both = pura("profile", "limit", "house", "--clear", "--limit", "customer=..4999")
+    assert both.exit_code == 2
+    assert pura("profile", "limit", "house", "--clear").exit_code == 0
+    assert not Environment(paths=user_paths()).profiles.get("house").limited

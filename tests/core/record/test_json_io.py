@@ -258,3 +258,11 @@ def test_what_lists_of_earlier_versions_kept_is_read(old):
     ((_, passage),) = found.passages
     assert (passage.first_token, passage.last_token) == (100, 199)
     assert found.title("en") == "A mark was found"
+
+
+def test_a_record_names_one_of_the_decoders():
+    data = make_audit().to_dict() | {"decoder": "fast"}
+    with pytest.raises(RecordError):
+        json_io.from_dict(data)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(json.loads(json.dumps(data)), json_io.json_schema())

@@ -149,6 +149,7 @@ REASONS: Final = {  # of an error's code
     "input-format": "reason.format",
     "input-limit": "reason.limit",
     "input-ocr": "reason.empty",
+    "input-ocr-empty": "reason.empty",
     "input-outside": "reason.format",
     "input-surrogate": "reason.encoding",
     "input-unreadable": "reason.unreadable",

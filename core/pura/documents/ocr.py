@@ -282,7 +282,7 @@ def _extracts(
         raise damaged(FORMATS[label].label, phrase("reader.no-answer")) from None
     words = [word for page, _, _ in read for word in page]
     if not words:
-        raise InputError("ocr.nothing", code="input-empty")
+        raise InputError("ocr.nothing", code="input-ocr-empty")
     text = assemble([list(_lines(*page)) for page in read])
     missed = [number for number, table in enumerate(tables, 1) if table is None]
     left_out = [

@@ -91,8 +91,10 @@ def _pick(request: str) -> tuple[str, str]:
             return "cuda", "device.asked-cuda"
         case "mps" if mps:
             return "mps", "device.asked-mps"
+        case "cuda" if why_no_cuda == "build":
+            raise DeviceError("device.no-cuda-build")
         case "cuda":
-            raise DeviceError(f"device.no-cuda-{why_no_cuda}")
+            raise DeviceError("device.no-cuda-driver")
         case "mps":
             raise DeviceError("device.no-mps")
     if cuda:

@@ -38,7 +38,7 @@ def test_without_a_gpu():
         with pytest.raises(DeviceError) as caught:
             choose_device(kind)
         assert "auto" in caught.value.hint
-        assert str(caught.value).endswith(("GPU support.", "or driver.", "finds none."))
+        assert any(cause in str(caught.value) for cause in ("GPU support.", "or driver.", "none."))
 
 
 @pytest.mark.usefixtures("no_gpu")

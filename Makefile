@@ -41,7 +41,7 @@ test-all: ## The same with what is statistical, trains, packages or needs an X s
 
 # Left out: whatever loads a model, opens a window or runs a whole command, and the packages whose tests
 # start children or write much: model, embed, documents, keys, register, report, caselog, measure, lab, usecases.
-FAST := base scheme extract decode record words verdict
+FAST := base scheme detect record words
 test-fast: install ## The quick tests of scheme, decoders, record, words and verdict, in 45 s
 	@$(BIN)/python -m pytest -q -n $(WORKERS) -m "not model and not slow" \
 	  $(FAST:%=tests/core/%) tests/test_house.py

@@ -11,14 +11,14 @@ from typing import Any, Final
 
 import pura
 from pura.base.json_text import canonical, sha256
-from pura.decode.fit import fit_of
-from pura.decode.likelihood import default_model
+from pura.detect.decode.fit import fit_of
+from pura.detect.decode.likelihood import default_model
+from pura.detect.verdict.attribution import withhold
+from pura.detect.verdict.policy import Policy
 from pura.record.audit import Audit
 from pura.record.evidence import FitFacts, MarkFacts
 from pura.record.json_io import from_json, to_json
 from pura.scheme import Payload, Profile, Schedule, SecretKey, encode
-from pura.verdict.attribution import withhold
-from pura.verdict.policy import Policy
 
 EDITION: Final = 1
 """Counts up when the program measures something else of the same text: all is audited again."""
@@ -57,7 +57,7 @@ class Naming:
 
     Attributes:
         mark: A mark was found.
-        before: It would name somebody without the rule of ``verdict/attribution.py``.
+        before: It would name somebody without the rule of ``detect/verdict/attribution.py``.
         named: It names somebody.
         pieces: It does not since it is put together from pieces.
     """

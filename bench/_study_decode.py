@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from pura.decode.evidence_sums import sum_evidence
-from pura.decode.likelihood import Intervals, default_model
+from pura.detect.decode.evidence_sums import sum_evidence
+from pura.detect.decode.likelihood import Intervals, default_model
 from pura.measure.cache import Cache
 from pura.measure.corpora import CELLS, Cell
 from pura.measure.evaluate import MeasuredText, TextReading, decide, evaluate

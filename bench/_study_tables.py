@@ -10,11 +10,11 @@ import numpy as np
 from _common import print_table
 from _study_decode import VOCABULARY, evidence_at, outcomes, passage_labels
 from _study_power import LEAST_TEXTS, LEVEL, THRESHOLDS
+from pura.detect.verdict.power import lower_limit
 from pura.measure.cache import Cache
 from pura.measure.corpora import CLEAN, LEARN, MAIN, PASSAGE, POWER, Cell
 from pura.measure.evaluate import MeasuredText, summarise, wilson
 from pura.measure.power import power_entry
-from pura.verdict.power import lower_limit
 from pura_lab.design import ATTACKED, TRUNCATED, VERIFIERS, ReadingJob
 
 VERIFYING = ("blind", "prompt", "proxy", "noise")

@@ -28,10 +28,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import numpy as np
 
 import _common
-from pura.audit.options import Options
-from pura.audit.run import audit_text
-from pura.audit.variants import readings_of
 from pura.base.progress import Stage
+from pura.detect.options import Options
+from pura.detect.restore.variants import readings_of
+from pura.detect.together import audit_text
 from pura.model.evidence import Request, read, read_documents
 from pura.model.tokenise import tokenise
 from pura.scheme import Profile, SecretKey

@@ -151,8 +151,8 @@ def nodes(folder: Path, count: int) -> None:
 
 def model(folder: Path, texts: int) -> None:
     """Print texts a second with the built-in model, one by one and side by side."""
-    from pura.audit.options import AuditText
     from pura.base.paths import resource, user_paths
+    from pura.detect.options import AuditText
     from pura.documents import from_text
     from pura.scheme import Profile, SecretKey
     from pura.usecases.audits import Setup, prepared

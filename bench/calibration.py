@@ -30,10 +30,10 @@ import numpy as np
 import _common
 from _study_decode import VOCABULARY
 from _study_read import human_texts, make_proxy
-from pura.audit.options import Options
-from pura.decode import exact
-from pura.decode.exact import Candidate
-from pura.decode.likelihood import Intervals, default_model
+from pura.detect.decode import exact
+from pura.detect.decode.exact import Candidate
+from pura.detect.decode.likelihood import Intervals, default_model
+from pura.detect.options import Options
 from pura.embed.generate import generate_batch
 from pura.measure.attacks.base import split_sentences
 from pura.measure.cache import Cache

@@ -18,9 +18,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import numpy as np
 
 import _common
-from pura.audit.options import AuditText
-from pura.audit.run import audit_documents
 from pura.base.errors import PuraError
+from pura.detect.options import AuditText
+from pura.detect.together import audit_documents
 from pura.documents import from_text
 from pura.scheme import Profile, SecretKey
 

@@ -24,9 +24,9 @@ import numpy as np
 
 import _common
 from audit_cost import SAMPLES, SEED, first_tokens, sample, with_quotes
-from pura.audit.options import AuditText, Options
-from pura.audit.run import audit_documents, audit_text
 from pura.base.errors import ModelError
+from pura.detect.options import AuditText, Options
+from pura.detect.together import audit_documents, audit_text
 from pura.documents import from_text
 from pura.model.evidence import read
 from pura.model.product import product

@@ -34,13 +34,13 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import _common
-from pura.audit.options import Options
-from pura.audit.run import audit_text
 from pura.base.errors import PuraError
 from pura.base.paths import resource
+from pura.detect.options import Options
+from pura.detect.together import audit_text
+from pura.detect.verdict.policy import Policy
 from pura.documents import read_data
 from pura.scheme import Profile, SecretKey
-from pura.verdict.policy import Policy
 
 Writer = Callable[[str, Path], Path]
 OFFICE = shutil.which("soffice")

@@ -25,11 +25,16 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import numpy as np
 
 import _common
-from pura.decode.exact import ExactDecision, decide
-from pura.decode.likelihood import Intervals, default_model, step_likelihoods, window_likelihoods
-from pura.decode.passages import find_passages, log_anywhere
-from pura.decode.prior import PayloadPrior
-from pura.decode.trellis import make_trellis
+from pura.detect.decode.exact import ExactDecision, decide
+from pura.detect.decode.likelihood import (
+    Intervals,
+    default_model,
+    step_likelihoods,
+    window_likelihoods,
+)
+from pura.detect.decode.passages import find_passages, log_anywhere
+from pura.detect.decode.prior import PayloadPrior
+from pura.detect.decode.trellis import make_trellis
 from pura.measure.cache import Cache
 from pura.scheme import Payload, Profile, Schedule, SecretKey, encode
 from pura.scheme.gray import sector_of

@@ -33,7 +33,7 @@ import _study_generate
 import _study_power
 import _study_read
 import _study_tables
-from pura.decode.likelihood import default_model
+from pura.detect.decode.likelihood import default_model
 from pura.measure.cache import Cache
 from pura.measure.corpora import CELLS, MAIN, SEED
 from pura.model.evidence import divergence_bits

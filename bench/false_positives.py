@@ -28,10 +28,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import numpy as np
 
 import _common
-from pura.decode.evidence_sums import sum_evidence
-from pura.decode.likelihood import Intervals, default_model
-from pura.decode.prior import Issued
-from pura.decode.significance import combine, redraw_p
+from pura.detect.decode.evidence_sums import sum_evidence
+from pura.detect.decode.likelihood import Intervals, default_model
+from pura.detect.decode.prior import Issued
+from pura.detect.decode.significance import combine, redraw_p
 from pura.keys.epochs import epoch_key, epochs
 from pura.measure.cache import Cache
 from pura.measure.corpora import MAIN, SEED
@@ -148,8 +148,8 @@ def weigh_again(model: Any, name: str, ids: Any, numbers: range, cache: Cache) -
 
     All keys are decided first; then each window is read once, for the keys that name it.
     """
-    from pura.audit.key_reading import KeyReading, KeyTrial, decode, evidence, weigh
-    from pura.audit.variants import SIZE, Weights, windows_of
+    from pura.detect.key_reading import KeyReading, KeyTrial, decode, evidence, weigh
+    from pura.detect.windows import SIZE, Weights, windows_of
 
     profile = CODES["tbcc"].profile(model.vocab_size)
     weights = Weights(keys=1, readings=1, forms=(ids.size,))
@@ -269,11 +269,11 @@ def again_table(cache: Cache, names: list[str], starts: list[int]) -> None:
 def weigh_handled(model: Any, texts: dict[str, Any], log: Path) -> None:
     """Audit plain texts after each kind of handling, and print the evidence of all readings."""
     from handling import HANDLINGS, handled
-    from pura.audit.options import AuditText, Options
-    from pura.audit.run import audit_documents
+    from pura.detect.options import AuditText, Options
+    from pura.detect.together import audit_documents
+    from pura.detect.verdict.policy import Policy
     from pura.documents import from_text
     from pura.model.tokenise import decode
-    from pura.verdict.policy import Policy
 
     rows = [json.loads(x) for x in log.read_text().splitlines()] if log.exists() else []
     known = {(row["text"], row["handling"]) for row in rows}

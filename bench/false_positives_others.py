@@ -19,8 +19,8 @@ import numpy as np
 
 import _common
 from false_positives import DATA, LEVELS
-from pura.decode.bets import log_increments
-from pura.extract.foreign import draws_of
+from pura.detect.decode.bets import log_increments
+from pura.detect.local.third_party import draws_of
 from pura.measure.corpora import SEED
 from pura.measure.evaluate import wilson
 from pura.scheme import Profile

@@ -16,8 +16,8 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import _common
-from pura.audit.options import AuditText
-from pura.audit.run import audit_documents
+from pura.detect.options import AuditText
+from pura.detect.together import audit_documents
 from pura.documents import from_text
 from pura.record.audit import Audit
 from pura.scheme import Profile, SecretKey

@@ -27,8 +27,8 @@ from typing import Any, Final
 import numpy as np
 
 import _common
-from pura.decode import exact
-from pura.decode.likelihood import Intervals, LikelihoodModel, default_model
+from pura.detect.decode import exact
+from pura.detect.decode.likelihood import Intervals, LikelihoodModel, default_model
 from pura.embed.generate import generate_batch
 from pura.measure.cache import Cache
 from pura.measure.corpora import CELLS, SEED, Cell

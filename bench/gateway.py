@@ -120,7 +120,7 @@ def proxied(folder: Path, engine: str, port: int, **settings: Any) -> Iterator[t
                 httpx.get(f"http://127.0.0.1:{port}/health/liveliness", timeout=5)
                 break
             except httpx.HTTPError:
-                time.sleep(0.5)
+                time.sleep(0.5)  # until it is asked again whether it is up
         yield f"http://127.0.0.1:{port}", proxy.pid
     finally:
         proxy.terminate()

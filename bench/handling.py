@@ -40,14 +40,14 @@ from make_held_out import TOOLS, put_through
 
 import _common
 from _study_generate import generate_cells
-from pura.audit.options import Options
-from pura.audit.run import audit_text
-from pura.audit.variants import variants_of
+from pura.detect.options import Options
+from pura.detect.restore.variants import variants_of
+from pura.detect.together import audit_text
+from pura.detect.verdict.policy import Policy
 from pura.documents import read_data
 from pura.measure.cache import Cache
 from pura.measure.corpora import CELLS, SEED, Cell
 from pura.model.tokenise import decode, tokenise, usual_spelling
-from pura.verdict.policy import Policy
 
 SCANNED = {"m": "rn", "e": "c", "h": "b", "l": "1", "o": "0", "i": "l", "t": "f", "a": "o"}
 ROWS_OF_KEYS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")

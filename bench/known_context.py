@@ -19,9 +19,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import numpy as np
 
 import _common
-from pura.decode.evidence_sums import sum_evidence
-from pura.decode.likelihood import Intervals, default_model
-from pura.decode.significance import combine
+from pura.detect.decode.evidence_sums import sum_evidence
+from pura.detect.decode.likelihood import Intervals, default_model
+from pura.detect.decode.significance import combine
 from pura.embed.generate import generate_batch
 from pura.measure.cache import Cache
 from pura.measure.corpora import LEARNING, SEED, STUDY, Cell

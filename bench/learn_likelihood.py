@@ -18,8 +18,8 @@ from pathlib import Path
 import numpy as np
 
 from pura.base.paths import resource
-from pura.decode.likelihood import LikelihoodModel
-from pura.extract.local import circular_distance
+from pura.detect.decode.likelihood import LikelihoodModel
+from pura.detect.local.evidence import circular_distance
 from pura.measure.cache import Cache
 from pura.measure.corpora import LEARN, SEED
 from pura.measure.learn import KnownSteps, join, known_steps, learn_table, rounded

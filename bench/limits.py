@@ -26,9 +26,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import numpy as np
 
 import _common
-from pura.decode.exact import ExactDecision, decide
-from pura.decode.likelihood import Intervals, default_model
-from pura.decode.limited import Issuable
+from pura.detect.decode.exact import ExactDecision, decide
+from pura.detect.decode.likelihood import Intervals, default_model
+from pura.detect.decode.limited import Issuable
 from pura.measure.cache import Cache
 from pura.measure.evaluate import wilson
 from pura.model.evidence import read
@@ -63,7 +63,7 @@ def payload_within(rng: Any, fields: Any) -> Payload:
 
 
 def simulated(rng: Any, source: Any, seen: Any, payload: Payload | None, profile: Profile) -> Any:
-    """Return a text with the phases of a mark, as :func:`pura.decode.exact.decide` takes it."""
+    """Return a text with the phases of a mark, for :func:`pura.detect.decode.exact.decide`."""
     length, size = profile.codeword_length, source["entropy_bits"].size
     index, phase = rng.integers(0, length, size), rng.random(size)
     thresholds = profile.entropy_thresholds_bits

@@ -29,8 +29,8 @@ import _common
 import _study_decode
 import _study_read
 from _study_power import LEAST_TEXTS, THRESHOLDS, write_power
-from pura.decode.exact import ExactDecision, decide
-from pura.decode.likelihood import Intervals, default_model
+from pura.detect.decode.exact import ExactDecision, decide
+from pura.detect.decode.likelihood import Intervals, default_model
 from pura.measure.cache import Cache
 from pura.measure.corpora import CELLS, POWER, SEED, Cell
 from pura.measure.evaluate import (

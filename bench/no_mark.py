@@ -37,10 +37,11 @@ import _common
 from false_positives import DATA
 from handling import HANDLINGS, Handling
 from power_tables import FRENCH, REQUESTS
-from pura.audit.options import AuditText, Options
-from pura.audit.run import audit_documents
 from pura.base.errors import PuraError
 from pura.base.paths import build_hash
+from pura.detect.options import AuditText, Options
+from pura.detect.together import audit_documents
+from pura.detect.verdict.policy import Policy
 from pura.documents import from_text
 from pura.embed.generate import generate_batch
 from pura.measure.attacks.rewrite import model_tools
@@ -49,7 +50,6 @@ from pura.measure.cache import Cache
 from pura.measure.corpora import STUDY
 from pura.model.tokenise import decode
 from pura.scheme import Payload, Profile, SecretKey
-from pura.verdict.policy import Policy
 from pura_lab.proxy import quantise_weights
 
 SEED = 20_261_123

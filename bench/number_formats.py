@@ -30,8 +30,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import _common
 from audit_cost import SAMPLES
-from pura.audit.options import Options
-from pura.audit.run import audit_text
+from pura.detect.options import Options
+from pura.detect.together import audit_text
 from pura.model.device import Device, instructions
 from pura.scheme import Profile, SecretKey
 

@@ -27,11 +27,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import numpy as np
 
 import _common
-from pura.decode.evidence_sums import sum_evidence
-from pura.decode.exact import ExactDecision, decide
-from pura.decode.likelihood import Intervals
-from pura.decode.marks import AGES, PassageText, passage_text
-from pura.decode.trellis import codeword_windows
+from pura.detect.decode.evidence_sums import sum_evidence
+from pura.detect.decode.exact import ExactDecision, decide
+from pura.detect.decode.likelihood import Intervals
+from pura.detect.decode.marks import AGES, PassageText, passage_text
+from pura.detect.decode.trellis import codeword_windows
 from pura.embed.generate import generate_batch
 from pura.measure.cache import Cache
 from pura.measure.corpora import LEARNING, STUDY

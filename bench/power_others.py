@@ -19,8 +19,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import numpy as np
 
 import _common
-from pura.decode.bets import high_uniforms, log_increments
-from pura.extract.foreign import (
+from pura.detect.decode.bets import high_uniforms, log_increments
+from pura.detect.local.third_party import (
     draws_of,
     philox,
     shuffled_front,

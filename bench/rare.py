@@ -25,8 +25,8 @@ import numpy as np
 
 import _common
 from limits import LIMITS, OUTSIDE, PROFILES, payload_within, random_key, read_under, unmarked_texts
-from pura.decode.exact import decide
-from pura.decode.likelihood import (
+from pura.detect.decode.exact import decide
+from pura.detect.decode.likelihood import (
     SIXTEENTHS,
     Intervals,
     StepLikelihoods,
@@ -34,8 +34,8 @@ from pura.decode.likelihood import (
     step_likelihoods,
     window_likelihoods,
 )
-from pura.decode.limited import Issuable
-from pura.decode.trellis import codeword_windows
+from pura.detect.decode.limited import Issuable
+from pura.detect.decode.trellis import codeword_windows
 from pura.scheme import Payload, encode
 
 SEED: Final = 286

@@ -21,9 +21,9 @@ import numpy as np
 import _common
 import _study_read
 from _study_decode import VOCABULARY, readings
-from pura.decode.exact import ExactDecision
-from pura.decode.likelihood import default_model
-from pura.decode.prior import Issued
+from pura.detect.decode.exact import ExactDecision
+from pura.detect.decode.likelihood import default_model
+from pura.detect.decode.prior import Issued
 from pura.measure.cache import Cache
 from pura.measure.corpora import CELLS, SEED
 from pura.measure.evaluate import TextReading, decide, wilson

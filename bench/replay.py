@@ -25,7 +25,7 @@ import numpy as np
 
 import _common
 from _study_read import Reader, make_proxy
-from pura.decode.likelihood import (
+from pura.detect.decode.likelihood import (
     SECTOR_OFFSETS,
     SIXTEENTHS,
     MismatchTable,
@@ -34,7 +34,7 @@ from pura.decode.likelihood import (
     blurred_interval,
     default_model,
 )
-from pura.decode.trellis import codeword_windows
+from pura.detect.decode.trellis import codeword_windows
 from pura.measure.cache import Cache
 from pura.measure.corpora import CELLS, SEED
 from pura.measure.evaluate import TextReading, decide

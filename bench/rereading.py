@@ -1,7 +1,7 @@
 """What a second reading of promising windows, with nothing before them, adds to long documents.
 
 ``python bench/rereading.py read --study STUDY --cache DIR --cell 100.10000`` takes the documents of
-bench/long_documents.py, decides them as an audit does (:mod:`pura.audit.variants`) and has the
+bench/long_documents.py, decides them as an audit does (:mod:`pura.detect.windows`) and has the
 model read the windows that it names; ``table`` prints what comes of it, ``unmarked`` asks another
 key, ``cost`` sets the second reading beside the first. Goes on where it was stopped.
 """
@@ -21,7 +21,8 @@ import numpy as np
 
 import _common
 import long_documents as documents
-from pura.audit.key_reading import (
+from pura.detect.decode.likelihood import Intervals, default_model
+from pura.detect.key_reading import (
     KeyReading,
     KeyTrial,
     decode,
@@ -30,8 +31,7 @@ from pura.audit.key_reading import (
     strongest,
     weigh,
 )
-from pura.audit.variants import SIZE, Weights, decisive, placed, windows_of
-from pura.decode.likelihood import Intervals, default_model
+from pura.detect.windows import SIZE, Weights, decisive, placed, windows_of
 from pura.measure.cache import Cache
 from pura.measure.evaluate import TextReading, finding
 from pura.measure.evaluate import intervals_of as intervals_seen

@@ -33,8 +33,8 @@ import httpx2 as httpx
 import psutil
 
 import _common
-from pura.audit.options import AuditText
 from pura.base.paths import user_paths
+from pura.detect.options import AuditText
 from pura.documents import from_text
 from pura.keys import KeyRef
 from pura.scheme import Profile, SecretKey

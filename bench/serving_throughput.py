@@ -123,7 +123,7 @@ def serving(model: Path, folder: Path, *, marked: bool) -> Iterator[tuple[int, i
                 with urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=5):
                     break
             except OSError:
-                time.sleep(0.5)
+                time.sleep(0.5)  # until it is asked again whether it is up
         yield port, server.pid
     finally:
         server.terminate()

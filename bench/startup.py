@@ -163,7 +163,9 @@ def main() -> None:
             "import torch": _start("-c", "import torch"),
             "import torch and transformers": _start("-c", "import torch, transformers"),
             "import pura.scheme": _start("-c", "import pura.scheme"),
-            "import pura.decode (NumPy, no torch)": _start("-c", "import pura.decode.exact"),
+            "import pura.detect.decode (NumPy, no torch)": _start(
+                "-c", "import pura.detect.decode.exact"
+            ),
             "pura --version": _start("-m", "pura.cli", "--version"),
             "pura --help": _start("-m", "pura.cli", "--help"),
             "pura verify --help": _start("-m", "pura.cli", "verify", "--help"),

@@ -17,11 +17,11 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import _common
-from pura.audit.options import Options
-from pura.audit.run import audit_text
+from pura.detect.options import Options
+from pura.detect.together import audit_text
+from pura.detect.verdict.policy import Policy
 from pura.record.audit import Audit
 from pura.scheme import Profile, SecretKey
-from pura.verdict.policy import Policy
 
 DATA = Path(__file__).resolve().parents[1] / "tests" / "data"
 PLAIN = Policy(draws=0)

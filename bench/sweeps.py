@@ -27,10 +27,10 @@ import numpy as np
 
 import _common
 from audit_cost import SEED, first_tokens, sample, taken
-from pura.audit.options import Options
-from pura.audit.run import audit_text
-from pura.decode.exact import decide
-from pura.decode.likelihood import Intervals
+from pura.detect.decode.exact import decide
+from pura.detect.decode.likelihood import Intervals
+from pura.detect.options import Options
+from pura.detect.together import audit_text
 from pura.model.evidence import Request, read, read_documents
 from pura.model.head import Head, Orders
 from pura.model.tiles import CPU_TILING, row_sums

@@ -25,13 +25,13 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
-from tests.core.decode.conftest import make_text
+from tests.core.detect.decode.conftest import make_text
 
-from pura.decode.exact import decide
-from pura.decode.likelihood import Intervals
-from pura.decode.paper import decode
-from pura.decode.trellis import Trellis, make_trellis
-from pura.extract.local import local_evidence
+from pura.detect.decode.exact import decide
+from pura.detect.decode.likelihood import Intervals
+from pura.detect.decode.paper import decode
+from pura.detect.decode.trellis import Trellis, make_trellis
+from pura.detect.local.evidence import local_evidence
 from pura.scheme import Payload, Profile, encode
 
 # code, payload bits, blocks, grid points, target in milliseconds

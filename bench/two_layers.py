@@ -36,10 +36,11 @@ from tests.core import certificates
 
 import _common
 from handling import typographic
-from pura.audit.options import AuditText, Options
-from pura.audit.run import audit_documents
 from pura.base.identity import load_identity
 from pura.base.paths import user_paths
+from pura.detect.options import AuditText, Options
+from pura.detect.together import audit_documents
+from pura.detect.verdict.policy import Policy
 from pura.documents import from_text
 from pura.documents.characters import cut
 from pura.documents.manifests import in_texts
@@ -57,7 +58,6 @@ from pura.serve.reader import Reader
 from pura.serve.settings import Places, Protection, Settings, TokenFile
 from pura.usecases.audits import Setup
 from pura.usecases.environment import Environment
-from pura.verdict.policy import Policy
 
 SEED = 40
 TEXTS = 40

@@ -290,7 +290,7 @@ def faulty(monkeypatch) -> Callable[[int, str, Exception], Any]:
     """Has one of the twelve steps fail at one text: ``faulty(7, text, RuntimeError("…"))``."""
     from tests.core.usecases._faulty_plan import Fault, failing
 
-    from pura.audit.options import StepLog
+    from pura.detect.step_log import StepLog
 
     faults: dict[str, Fault] = {}
     monkeypatch.setattr(StepLog, "logged", failing(faults))
@@ -383,8 +383,10 @@ def honest_record() -> Callable[..., Any]:
 @pytest.fixture(scope="session", autouse=True)
 def honest_records_agree():
     """Whatever record an audit of any test makes, of whatever kind, agrees with itself."""
-    from pura.audit import foreign, run, unexamined
-    from pura.verdict.agreement import disagreements
+    from pura.detect import unexamined
+    from pura.detect.conclusion import Conclusion
+    from pura.detect.third_party import ThirdPartyConclusion
+    from pura.detect.verdict.agreement import disagreements
 
     def watch(owner: Any, name: str) -> None:
         make = getattr(owner, name)
@@ -397,8 +399,8 @@ def honest_records_agree():
 
         setattr(owner, name, made)
 
-    watch(run, "conclude")
-    watch(foreign._Walk, "_finish")
+    watch(Conclusion, "record")
+    watch(ThirdPartyConclusion, "record")
     watch(unexamined, "unexamined")
 
 

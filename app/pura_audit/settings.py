@@ -24,8 +24,8 @@ from PySide6.QtWidgets import (
 from pura.base.numerals import SPOKEN
 from pura.base.paths import Paths
 from pura.caselog import KEEP, LEAVE_OUT, SEAL
+from pura.detect.verdict.policy import Policy
 from pura.usecases.choices import count_trust, keep_trust
-from pura.verdict.policy import Policy
 from pura_audit.jobs.queue import Done, Failure, Outcome
 from pura_audit.platform import diagnostics
 from pura_audit.platform.i18n import decimal, filled, number, short, translate

@@ -13,9 +13,9 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pura.audit.options import AuditText
 from pura.base.errors import InputError, KeyStoreError, ProfileError, PuraError, SigningError
 from pura.base.paths import Paths, user_paths
+from pura.detect.options import AuditText
 from pura.documents import Document, ReadOptions, endings, from_text, read_file
 from pura.keys import KeyRef, Secret
 from pura.model import libraries
@@ -28,10 +28,10 @@ from pura.usecases.keys import marking_key, open_identity
 from pura.usecases.profiles import find_profile
 
 if TYPE_CHECKING:
+    from pura.detect.verdict.policy import Policy
     from pura.embed.generate import Generated
     from pura.model.load import LanguageModel
     from pura.provenance.writing import SignedText
-    from pura.verdict.policy import Policy
 
 libraries.prepare()  # before torch is imported: nothing of it goes to the network
 

@@ -13,8 +13,8 @@ from typing import Any
 
 from pura.batch import results as batch_rows
 from pura.cli import rows
+from pura.detect.verdict import policy
 from pura.record import json_io
-from pura.verdict import policy
 
 RESOURCES = Path(__file__).resolve().parents[2] / "resources"
 SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {

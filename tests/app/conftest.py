@@ -15,11 +15,12 @@ import pytest
 from PySide6.QtCore import Qt
 from tests.app.records import make_audit, make_unexamined
 
-from pura.audit.options import AuditText, Notice
-from pura.audit.unexamined import audit_contained
 from pura.base.errors import PuraError
 from pura.base.paths import Paths, user_paths
 from pura.base.progress import Checkpoint, Progress, Stage
+from pura.detect.options import AuditText, Notice
+from pura.detect.unexamined import audit_contained
+from pura.detect.verdict.policy import default_policy
 from pura.keys import Place, State
 from pura.model.device import Device
 from pura.model.folder import InstalledModel
@@ -30,7 +31,6 @@ from pura.record.surroundings import KeyFacts
 from pura.scheme import Profile, SecretKey
 from pura.usecases.audits import Audited, Setup, UnreadFile
 from pura.usecases.environment import Environment
-from pura.verdict.policy import default_policy
 from pura_audit import application
 from pura_audit.platform.i18n import set_language
 from pura_audit.platform.settings import SettingsFile

@@ -6,16 +6,16 @@ from dataclasses import replace
 import numpy as np
 from tests.core.records import RECORD, of_organisation
 
-from pura.audit.unexamined import IntendedSetup, unexamined
-from pura.decode.paper import decode
-from pura.extract.local import local_evidence
+from pura.detect.decode.paper import decode
+from pura.detect.local.evidence import local_evidence
+from pura.detect.unexamined import IntendedSetup, unexamined
+from pura.detect.verdict.policy import default_policy
 from pura.record.audit import Audit, Sentence
 from pura.record.evidence import BitEvidence, PayloadFacts, StepEvidence, TokenEvidence
 from pura.record.naming import CandidateFacts, Passage, RegisterFacts, RegisterMatch
 from pura.record.surroundings import InputFacts, KeyFacts
 from pura.scheme import Payload, Profile, SecretKey, pack, parse_layout, schedule, unpack
 from pura.usecases.audits import Audited, UnreadFile
-from pura.verdict.policy import default_policy
 
 LAYOUT = parse_layout(
     [

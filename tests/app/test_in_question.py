@@ -138,7 +138,7 @@ def test_a_row_of_an_earlier_version_states_nothing(audit):
     place = {"input": 1, "item": 1, "piece": 1, "path": "a", "part": ""}
     whole = row_of(place, finding_of(audit.finding))
     later = ("payload_best", "payload_posterior", "payloads_in_question")
-    later += ("marks", "marks_payloads", "hidden")
+    later += ("payload_withheld", "marks", "marks_payloads", "marks_withheld", "hidden")
     old = {name: value for name, value in whole.items() if name not in later}
     old |= {"payload": audit.decoded.bits, "fields": {"customer": "417"}, "register_who": "Ada"}
     row = read_row(old)

@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QScrollArea
 
 from pura.base.paths import Paths
-from pura.verdict.policy import Policy
+from pura.detect.verdict.policy import Policy
 from pura_audit import application
 from pura_audit.platform.settings import SettingsFile
 from pura_audit.session.choices import AuditEngine

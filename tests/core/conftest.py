@@ -67,7 +67,7 @@ def each_engine(request: pytest.FixtureRequest) -> str:
 def auditor(model: Any, samples: dict[str, Any]) -> Callable[..., Audit]:
     """Audit a text as those of the samples: ``audited(text, profile={…}, options=…)``."""
 
-    from pura.audit.run import audit_text
+    from pura.detect.together import audit_text
 
     def audit(
         text: Any,

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from pura.decode.exact import decide
-from pura.decode.likelihood import (
+from pura.detect.decode.exact import decide
+from pura.detect.decode.likelihood import (
     Intervals,
     default_model,
     edit_probability,

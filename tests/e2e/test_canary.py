@@ -106,7 +106,7 @@ sys.exit(application.run(["--log-level", "debug", "--config-dir", str(home)]))
 # The command, dying in the middle of an audit with the key in its hands.
 CRASH = """
 import sys
-from pura.audit import decoding
+from pura.detect import decoding
 class Dead(BaseException):  # an exception would be contained
     pass
 def broken(prepared, readings):

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from pura.audit.options import STEPS
-from pura.audit.unexamined import FAULTS
+from pura.detect.step_log import STEPS
+from pura.detect.unexamined import FAULTS
 
 pytestmark = pytest.mark.model
 SAMPLES = Path(__file__).parents[1] / "data" / "samples"

@@ -238,7 +238,7 @@ def running(
                 with urllib.request.urlopen(url, timeout=5):
                     break
             except OSError:
-                time.sleep(0.5)
+                time.sleep(0.5)  # until it is asked again whether it is up
         yield
     finally:
         server.terminate()

@@ -19,7 +19,7 @@ from sglang.srt.sampling.watermarking.core import WatermarkState
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from conftest import KEYS, PROMPTS, Deployed, of_engine, of_engine_only
-from pura.extract.foreign import draws_of
+from pura.detect.local.third_party import draws_of
 from pura.keys.sealed import open_secret
 
 LENGTH = 120

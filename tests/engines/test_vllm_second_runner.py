@@ -21,7 +21,7 @@ from vllm.v1.watermarking import (
 )
 
 from conftest import KEYS, PROMPTS, Deployed, of_engine, of_engine_only
-from pura.extract.foreign import draws_of, first_contexts
+from pura.detect.local.third_party import draws_of, first_contexts
 from pura.keys.sealed import open_secret
 
 LENGTH = 60

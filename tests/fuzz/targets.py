@@ -31,8 +31,8 @@ INSIDE: Final = {
 }
 """The part of an archive that the bytes are, which flips would never get into."""
 OF_BYTES: Final = {
-    "policy": "pura.verdict.policy:Policy.from_json",
-    "power": "pura.verdict.power:parse_power_file",
+    "policy": "pura.detect.verdict.policy:Policy.from_json",
+    "power": "pura.detect.verdict.power:parse_power_file",
     "profile": "pura.scheme:Profile.from_json",
     "record": "pura.record.json_io:from_json",
 }

@@ -30,6 +30,7 @@ from pura.caselog import (
 )
 from pura.caselog.verify import parse_head, verify_log
 from pura.cli.__main__ import app
+from pura.detect.verdict.policy import load_policy
 from pura.keys import load_key, passphrase_bytes
 from pura.record import json_io
 from pura.record.json_io import findings_digest
@@ -44,7 +45,6 @@ from pura.scheme import Payload, Profile, unpack
 from pura.scheme.profile import ProfileFolder
 from pura.serve.settings import Places, Role, TokenFile
 from pura.usecases.environment import Environment
-from pura.verdict.policy import load_policy
 
 DATA = Path(__file__).parents[1] / "data"
 PASSPHRASE = (DATA / "v0.1.0" / "passphrase.txt").read_text().strip()

@@ -14,9 +14,10 @@ from typing import Final
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from pura.audit.options import AuditText, Notice
 from pura.base.errors import Cancelled, PuraError
 from pura.base.progress import Stage
+from pura.detect.options import AuditText, Notice
+from pura.detect.verdict.expect import Expectation, expect
 from pura.documents import Document, from_text
 from pura.model.device import Device
 from pura.model.folder import InstalledModel
@@ -24,7 +25,6 @@ from pura.record.audit import Audit
 from pura.scheme import Profile
 from pura.usecases.audits import Audited, Setup, UnreadFile
 from pura.usecases.choices import candidates_of
-from pura.verdict.expect import Expectation, expect
 from pura_audit.jobs.queue import (
     Done,
     Failure,

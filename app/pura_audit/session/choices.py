@@ -13,9 +13,10 @@ from typing import Final, TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
-from pura.audit.prepare import mismatches
 from pura.base.errors import PuraError
 from pura.base.paths import Paths
+from pura.detect.fitness import mismatches
+from pura.detect.verdict.policy import Policy, load_policy
 from pura.keys import KeyEntry, KeyRef, KeyStore, Place, SessionKeys, State
 from pura.model.device import Device, MemoryNeed, free_on, memory_need
 from pura.model.folder import InstalledModel
@@ -25,7 +26,6 @@ from pura.scheme import Profile, SecretKey
 from pura.usecases.audits import Prepared, Setup, prepared
 from pura.usecases.environment import Environment
 from pura.usecases.setups import StoredSetup, setup_folder
-from pura.verdict.policy import Policy, load_policy
 from pura_audit.jobs.queue import Done, Failure, Jobs, Outcome, Stopped
 from pura_audit.platform.i18n import language
 from pura_audit.platform.notices import LABEL, sample

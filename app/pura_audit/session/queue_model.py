@@ -19,11 +19,11 @@ from PySide6.QtCore import (
 
 from pura.caselog import CaseStatus
 from pura.caselog.cases import UNFILED
+from pura.detect.verdict.expect import language_of
 from pura.documents import Document
 from pura.record.audit import Audit
 from pura.record.finding import Finding
 from pura.scheme import Profile
-from pura.verdict.expect import language_of
 from pura_audit.jobs.queue import Failure, Progress
 from pura_audit.platform.i18n import filled, language, size, translate
 from pura_audit.session.choices import KeyChoice

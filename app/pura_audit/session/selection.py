@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from pura.extract.local import sector_weights
+from pura.detect.local.evidence import sector_weights
 from pura.record.audit import Audit
 from pura.record.evidence import BitEvidence
 from pura.record.marks import bits_of, mark_at

@@ -16,6 +16,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from pura.detect.verdict.policy import Policy, default_policy
+from pura.detect.verdict.power import MAX_NAME, SHORT, PowerEntry, PowerFile
 from pura.keys import Secret
 from pura.measure import DOCUMENTS, LEARNT, PASSAGES, TEXTS, TOKENS
 from pura.usecases.measurements import (
@@ -32,8 +34,6 @@ from pura.usecases.measurements import (
     remove_power,
     sign_power,
 )
-from pura.verdict.policy import Policy, default_policy
-from pura.verdict.power import MAX_NAME, SHORT, PowerEntry, PowerFile
 from pura_audit.jobs.queue import Done, Outcome, Progress, with_progress
 from pura_audit.platform.i18n import duration, filled, moment, number, translate
 from pura_audit.session.session import Session

@@ -25,10 +25,10 @@ from PySide6.QtWidgets import (
 )
 
 from pura.base.errors import ProfileError, PuraError
+from pura.detect.verdict.expect import advise, length_needed
 from pura.scheme import Profile, default_blocks
 from pura.scheme.fields import KINDS, Field
 from pura.scheme.profile import clean_name
-from pura.verdict.expect import advise, length_needed
 from pura_audit.platform.i18n import error_words, filled, short, translate
 from pura_audit.session.choices import ProfileChoice
 from pura_audit.session.session import Session

@@ -11,7 +11,7 @@ from typing import Any, Final
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QDialog, QFileDialog, QLineEdit, QWidget
 
-from pura.audit.prepare import mismatches
+from pura.detect.fitness import mismatches
 from pura.scheme import Profile
 from pura.scheme.foreign import (
     FOREIGN,

@@ -178,9 +178,9 @@ def _audit(
     profile: Profile,
     text: str,
 ) -> Audit:
-    from pura.audit.options import Options
-    from pura.audit.run import audit_text
     from pura.base.progress import Stage
+    from pura.detect.options import Options
+    from pura.detect.together import audit_text
 
     with open_register(environment, must_exist=True) as register, _bar(console) as bar:
         task = bar.add_task("Auditing", total=None)

@@ -17,11 +17,11 @@ from pura.base.errors import PuraError
 from pura.base.files import read_bounded
 from pura.caselog.cases import UNFILED
 from pura.caselog.package import SUFFIX as CASE
+from pura.detect.verdict.policy import SCHEMA as POLICY
+from pura.detect.verdict.power import TABLE_SCHEMA as POWER
 from pura.keys.sealed import SUFFIX as KEY
 from pura.usecases.cases import open_saved
 from pura.usecases.keys import SUFFIX as BUNDLE
-from pura.verdict.policy import SCHEMA as POLICY
-from pura.verdict.power import TABLE_SCHEMA as POWER
 from pura_audit.jobs.queue import by_outcome
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.widgets.form_dialog import Host, ask_folder, opened

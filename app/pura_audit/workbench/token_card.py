@@ -21,7 +21,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QToolTip, QWidget
 
-from pura.extract.local import kernel_value
+from pura.detect.local.evidence import kernel_value
 from pura.record.audit import Audit
 from pura.scheme import Gate
 from pura_audit.platform.accessible import set_role

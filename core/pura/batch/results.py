@@ -138,7 +138,12 @@ def finding_in(row: Row) -> Finding | None:
     if row["log10_e"] is None and row["verdict"] != NOT_EXAMINABLE:
         return None
     if row["payload_best"] is None:  # several marks, or none; their fields are in the records
-        payloads = [named_payload(bits or "", {}) for bits in row["marks_payloads"]]
+        # Rows of earlier versions have no reasons.
+        reasons = row["marks_withheld"] or [None] * len(row["marks_payloads"])
+        payloads = [
+            named_payload(bits or "", {}, withheld=reason or "")
+            for bits, reason in zip(row["marks_payloads"], reasons, strict=True)
+        ]
     else:
         fields = row["fields"] or {}
         payloads = [named_payload(row["payload"] or "", fields, best=row["payload_best"])]

@@ -52,8 +52,8 @@ from pura.caselog.log import (
     parse,
 )
 from pura.caselog.verify import check_entry, check_kept
+from pura.detect.verdict.agreement import check_agreement
 from pura.record import json_io
-from pura.verdict.agreement import check_agreement
 
 # Up to 0.3.0 no entry held a finding; that program would take one in and then fail to list it.
 FORMS: Final = ("pura-case/1", "pura-case/2")

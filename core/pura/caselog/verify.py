@@ -38,10 +38,10 @@ from pura.caselog.log import (
     unpack,
 )
 from pura.caselog.names import SIGNER
+from pura.detect.verdict.outcome import VERDICTS
 from pura.record.finding import Finding
 from pura.report.check import BAD, GOOD, NOTICE
 from pura.report.signing import SignatureWord, check_detached, sign_detached
-from pura.verdict.outcome import VERDICTS
 
 
 def statement(head: LogHead) -> bytes:

@@ -28,8 +28,8 @@ from pura.cli.tree import App
 from pura.measure import DOCUMENTS, LEARNT, PASSAGES, TEXTS, TOKENS
 
 if TYPE_CHECKING:
+    from pura.detect.verdict.power import PowerTable
     from pura.usecases.measurements import PowerFound
-    from pura.verdict.power import PowerTable
 
 app = App()
 
@@ -136,8 +136,8 @@ def measure(
 @app.command("list")
 def list_() -> None:
     """List the stored tables."""
+    from pura.detect.verdict.power import SHORT
     from pura.usecases.measurements import list_power
-    from pura.verdict.power import SHORT
 
     for found in list_power(environment()):
         table = found.sealed.table
@@ -256,8 +256,8 @@ def _print(found: PowerFound) -> None:
 
 
 def _lines(table: PowerTable) -> list[str]:
+    from pura.detect.verdict.policy import load_policy
     from pura.usecases.measurements import SHARES, power_lines
-    from pura.verdict.policy import load_policy
 
     lines = []
     for line in power_lines(table, load_policy(environment().paths.policy).t_found):

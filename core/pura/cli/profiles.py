@@ -82,9 +82,9 @@ def new(
     output: InsteadOfStdout = None,
 ) -> None:
     """Make a profile; printed as JSON unless it is written to a file."""
+    from pura.detect.verdict.expect import advise
     from pura.scheme.profile import KEY_EPOCHS, MAX_PAYLOAD_BITS, PAYLOAD_USES
     from pura.usecases.profiles import create_profile
-    from pura.verdict.expect import advise
 
     if not 1 <= bits <= MAX_PAYLOAD_BITS:
         words = say("choose.bits", most=MAX_PAYLOAD_BITS)
@@ -186,10 +186,10 @@ def list_() -> None:
 @app.command("show")
 def show(profile: Annotated[str, typer.Argument(help="A file or a stored name.")]) -> None:
     """Check a profile, print it with every default filled in, and what is odd about it."""
+    from pura.detect.verdict.expect import advise, length_needed
     from pura.scheme import Profile
     from pura.scheme.foreign import FOREIGN_NAMES
     from pura.usecases.profiles import find_profile
-    from pura.verdict.expect import advise, length_needed
 
     checked, notes = Profile.load_noted(find_profile(environment(), profile))
     _say(notes)

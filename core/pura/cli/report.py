@@ -167,8 +167,8 @@ def read_records(path: Path) -> list[Audit]:
         InputError: The file cannot be read, or is far too large.
         RecordError: It holds no record, or one that does not agree with itself.
     """
+    from pura.detect.verdict.agreement import check_agreement
     from pura.record import json_io
-    from pura.verdict.agreement import check_agreement
 
     data = read_bounded(path, MAX_RECORD_BYTES)
     try:

@@ -33,7 +33,7 @@ from pura.cli.terminal import (
 from pura.words.sentences import fill, noted, step_name
 
 if TYPE_CHECKING:
-    from pura.audit.options import AuditText
+    from pura.detect.options import AuditText
     from pura.documents import Document, Extraction, ReadOptions
     from pura.record.audit import Audit
     from pura.record.naming import NamedMark
@@ -379,8 +379,8 @@ class _Run:
 
     def audit(self, ready: Prepared, profile: Profile, names: Sequence[str]) -> None:
         """Audit every part of the files that is asked for; each is one finding or one error."""
-        from pura.audit.options import Notice
         from pura.cli.progress import ProgressLine
+        from pura.detect.options import Notice
 
         alone = 0
         with ProgressLine(say("texts", count=len(names))) as bar:
@@ -399,7 +399,7 @@ class _Run:
         self, ready: Prepared, profile: Profile, names: Sequence[str]
     ) -> Iterator[tuple[tuple[str, str], Item]]:
         """Read files and hand on each text under its name and part; of one, say what to expect."""
-        from pura.audit.options import AuditText
+        from pura.detect.options import AuditText
         from pura.documents import choose, read_document, read_input
         from pura.usecases.audits import unread_file, unread_parts
 
@@ -451,7 +451,7 @@ class _Run:
             self._keep(whole, lambda saver: saver.save(audit))
 
     def _tell(self, found: Audited, name: str) -> None:
-        from pura.audit.options import Notice
+        from pura.detect.options import Notice
         from pura.record.json_io import summary
 
         audit, error = found.audit, found.error
@@ -497,7 +497,7 @@ class _Run:
         """Say on standard error, before the model reads, how much can be found."""
         if profile.foreign is not None:  # nothing was measured of it
             return
-        from pura.verdict.expect import expect
+        from pura.detect.verdict.expect import expect
 
         for line in expect(text.document.text, profile).lines(language()):
             notes.print(line)
@@ -520,7 +520,7 @@ class _Run:
 
     def choose(self, alpha: float) -> None:
         """Say which of the batch are chosen at this false discovery rate."""
-        from pura.decode.significance import e_bh
+        from pura.detect.decode.significance import e_bh
 
         chosen = e_bh([log10_e for _, log10_e in self.strengths], alpha)
         names = [name for (name, _), yes in zip(self.strengths, chosen, strict=True) if yes]

@@ -22,13 +22,13 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from pura.decode.likelihood import (
+from pura.detect.decode.likelihood import (
     default_model,
     log_likelihoods,
     step_likelihoods,
     window_likelihoods,
 )
-from pura.extract.local import local_evidence
+from pura.detect.local.evidence import local_evidence
 from pura.measure.evaluate import TextReading, intervals_of
 from pura.scheme import F64, I64, U8, Profile, Schedule
 

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from pura.decode import exact, paper
-from pura.decode.exact import ExactDecision
-from pura.decode.likelihood import Intervals, LikelihoodModel
-from pura.decode.prior import Issued
-from pura.extract.local import local_evidence
+from pura.detect.decode import exact, paper
+from pura.detect.decode.exact import ExactDecision
+from pura.detect.decode.likelihood import Intervals, LikelihoodModel
+from pura.detect.decode.prior import Issued
+from pura.detect.local.evidence import local_evidence
 from pura.scheme import F64, I64, Payload, Profile, Schedule, SecretKey, schedule
 
 if TYPE_CHECKING:

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
-from pura.audit import key_reading
-from pura.audit.prepare import check_fitness
 from pura.base.catalogue import catalogue, phrase
 from pura.base.errors import GenerationError, InputError, PayloadError
 from pura.base.files import read_start
 from pura.base.progress import Checkpoint, never_cancelled, not_counted
+from pura.detect import key_reading
+from pura.detect.fitness import check_fitness
 from pura.measure.evaluate import student, wilson
 from pura.scheme import Payload, Profile, SecretKey
 

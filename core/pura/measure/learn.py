@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from pura.decode.likelihood import (
+from pura.detect.decode.likelihood import (
     LikelihoodModel,
     MismatchTable,
     arity_weights,

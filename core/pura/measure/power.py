@@ -17,12 +17,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from pura.audit.options import versions
-from pura.audit.prepare import check_fitness
 from pura.base.errors import PolicyError
 from pura.base.json_text import sha256
 from pura.base.progress import Checkpoint, Progress, Stage, counted
-from pura.decode.likelihood import LikelihoodModel, default_model
+from pura.detect.decode.likelihood import LikelihoodModel, default_model
+from pura.detect.fitness import check_fitness
+from pura.detect.record_facts import versions
+from pura.detect.verdict.expect import TOLD, kind_of
+from pura.detect.verdict.power import TABLE_SCHEMA
 from pura.measure.attacks.rewrite import model_tools
 from pura.measure.attacks.table import attack_text
 from pura.measure.cache import Cache
@@ -40,8 +42,6 @@ from pura.measure.evaluate import (
 from pura.measure.learn import join, known_steps, learn_table, rounded
 from pura.measure.power_plan import THRESHOLDS, Edit, PowerPlan, prompts_digest
 from pura.scheme import F64, I64, Profile, SecretKey, schedule
-from pura.verdict.expect import TOLD, kind_of
-from pura.verdict.power import TABLE_SCHEMA
 
 if TYPE_CHECKING:
     from pura.embed.generate import Generated
@@ -79,7 +79,7 @@ class TextEvidence:
     """What came of one marked text.
 
     Attributes:
-        kind: What its words look like (:func:`pura.verdict.expect.kind_of`).
+        kind: What its words look like (:func:`pura.detect.verdict.expect.kind_of`).
         whole: float64 [C], log10 of the evidence when it is cut to each class of
             :attr:`PowerPlan.classes`; NaN where it has fewer usable positions.
         edited: float64 [E, C], the same after each edit.
@@ -532,7 +532,7 @@ def make_table(
     found: Sequence[TextEvidence],
     likelihood: LikelihoodModel,
 ) -> dict[str, Any]:
-    """Return the table as plain JSON values (:mod:`pura.verdict.power`).
+    """Return the table as plain JSON values (:mod:`pura.detect.verdict.power`).
 
     Texts that look unlike most of the others are left out, and how many they were is said: a rate
     is of one kind of text.
@@ -666,7 +666,7 @@ def power_entry(
     found: Iterable[Any],
     texts: Iterable[Any],
 ) -> dict[str, Any]:
-    """Return one entry of a power table (:mod:`pura.verdict.power`), the prompt being unknown.
+    """Return one entry of a power table (``detect.verdict.power``), the prompt being unknown.
 
     Args:
         profile: Under which the texts were written.

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pura.base.errors import PolicyError
 from pura.base.json_text import canonical, sha256
+from pura.detect.verdict.power import MAX_NAME
 from pura.measure import LEARNT, TEXTS, TOKENS
 from pura.measure.attacks.table import ATTACKS
 from pura.measure.corpora import STUDY, Cell
 from pura.scheme import Profile
-from pura.verdict.power import MAX_NAME
 from pura.version import __version__
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """The one finding: what may be said of a text, whoever shows it.
 
 A projection of the record (:class:`~pura.record.audit.Audit`) that holds neither text nor arrays.
-Everything outside ``pura.audit`` and ``pura.record`` that shows, files, sends or counts a result
+Everything outside ``pura.detect`` and ``pura.record`` that shows, files, sends or counts a result
 reads this and nothing else; each output chooses and formats, and decides nothing.
 """
 
@@ -604,6 +604,12 @@ VALUES: Final[dict[str, ShownValue]] = {
         "payload of each mark, in the order of the text; null where it is not identified",
         files=(BATCH,),
     ),
+    "marks_withheld": ShownValue(
+        tuple[str | None, ...],
+        lambda found: [mark.payload.withheld or None for mark in found.marks],
+        "why the payload of each mark is withheld, in the order of the text; null where it is not",
+        files=(BATCH,),
+    ),
     "passages": ShownValue(
         tuple[tuple[int, int], ...],
         lambda found: [[p.start, p.end] for p in found.places],
@@ -631,6 +637,12 @@ VALUES: Final[dict[str, ShownValue]] = {
     "payload_posterior": ShownValue(float, _of_payload("payload_posterior"), "its weight"),
     "payloads_in_question": ShownValue(
         int, _of_payload("payloads_in_question"), "the least number of possible payloads"
+    ),
+    "payload_withheld": ShownValue(
+        str,
+        _of_payload("payload_withheld"),
+        "why the payload of a text with one mark is withheld and nobody is named; null where it "
+        "is not",
     ),
     "fields": ShownValue(
         dict[str, str | None],
@@ -728,14 +740,19 @@ def rendered(sentences: Iterable[Sentence], language: str) -> list[str]:
     return [fill(sentence, language) for sentence in sentences]
 
 
-def named_payload(bits: str, fields: Mapping[str, str | None], *, best: str = "") -> NamedPayload:
+def named_payload(
+    bits: str, fields: Mapping[str, str | None], *, best: str = "", withheld: str = ""
+) -> NamedPayload:
     """Return a payload as a row or a list holds it: what is identified, and no weights.
 
     Args:
         bits: The payload where it is identified; else empty.
         fields: Value of each field; None where it is in question.
         best: The most probable payload, as far as known.
+        withheld: Why it is withheld; else empty.
     """
+    if withheld:
+        return NamedPayload.withhold(withheld)
     return NamedPayload(
         best=bits or best,
         posterior=None,

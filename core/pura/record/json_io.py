@@ -13,7 +13,7 @@ from pura.base.json_text import canonical, former, json_text, read_json, sha256
 from pura.record.audit import SCHEMA, Audit
 from pura.record.evidence import encode
 from pura.record.finding import SUMMARY, VALUES, ShownValue
-from pura.record.naming import CandidateFacts, Passage
+from pura.record.naming import WITHHELD, CandidateFacts, Passage
 
 _FORMER: Final = {"payload": "decoded"}
 """What records of earlier versions called otherwise: there a payload in question had that name."""
@@ -56,6 +56,12 @@ _NAMED: Final[dict[str, dict[str, Any]]] = {
         "type": ["integer", "null"],
         "description": "The fewest payloads that together have the weight that identifies; where "
         "those that are listed do not have it, their number: at least so many are in question.",
+    },
+    "payload_withheld": {
+        "enum": [*WITHHELD, None],
+        "description": "Why the payload is withheld and nobody is named: its words fit the mark "
+        "far less than a text written under it (unfit), or the mark stands in short pieces of "
+        "several marked texts (pieces). Null where it is not withheld.",
     },
     "fields_outside": {
         "type": ["array", "null"],

@@ -9,11 +9,10 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from pura.decode.paper import sum_llrs
 from pura.record.audit import Audit
 from pura.record.evidence import BitEvidence, StepEvidence
 from pura.record.naming import Passage
-from pura.scheme import F64, I64, Payload, Profile, encode, parity_mask
+from pura.scheme import F64, I64, Payload, Profile, encode, parity_mask, sum_llrs
 
 # An LLR below this stands for odds under 20 : 1, too little for a bit to stand alone.
 WEAK_NATS: Final = 3.0

@@ -32,9 +32,9 @@ LEAST_IDENTIFIED: Final = 0.9
 UNFIT: Final = "unfit"
 """The words fit the mark far less than a text that was written under it."""
 PIECES: Final = "pieces"
-"""The text is put together from pieces of several marked texts."""
+"""The mark stands in short pieces with different payloads."""
 WITHHELD: Final = (UNFIT, PIECES)
-"""Why the payload of a mark may be withheld (:mod:`pura.verdict.attribution`)."""
+"""Why the payload of a mark may be withheld (:mod:`pura.detect.verdict.attribution`)."""
 _HAIR: Final = 1e-12  # weights that add up to one leave their last digit in the sum
 
 
@@ -138,6 +138,7 @@ class NamedPayload:
             "payload_best": self.best or None,
             "payload_posterior": self.posterior,
             "payloads_in_question": self.in_question,
+            "payload_withheld": self.withheld or None,
             "fields_outside": list(self.outside),
             "fields": {f.name: f.text if f.identified else None for f in self.fields},
             "fields_best": {f.name: f.text for f in self.fields},

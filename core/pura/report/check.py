@@ -22,6 +22,7 @@ from pura.base.errors import PuraError, RecordError, ReportFileError, os_error_a
 from pura.base.json_text import read_json
 from pura.base.process import NOT_SHUT_STATUS, ChildResult, converse, start_child
 from pura.base.progress import Checkpoint, never_cancelled
+from pura.detect.verdict.agreement import check_agreement
 from pura.record import audit as record
 from pura.record import json_io
 from pura.record.audit import Audit
@@ -29,7 +30,6 @@ from pura.record.comparison import TOLERANCE
 from pura.record.json_io import FORMS, findings_digest
 from pura.report import request as request_file
 from pura.report.build import audits_in
-from pura.verdict.agreement import check_agreement
 
 
 @dataclass(frozen=True, kw_only=True)

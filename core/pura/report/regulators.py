@@ -15,6 +15,8 @@ from typing import Any, Final, Literal, TypeAlias
 from pura.base import numerals
 from pura.base.catalogue import Phrase, catalogue
 from pura.base.json_text import canonical
+from pura.detect.verdict.policy import Policy
+from pura.detect.verdict.power import PowerEntry, PowerTable
 from pura.report.blocks import (
     Block,
     Content,
@@ -29,8 +31,6 @@ from pura.report.blocks import (
     table,
 )
 from pura.scheme import Profile
-from pura.verdict.policy import Policy
-from pura.verdict.power import PowerEntry, PowerTable
 from pura.version import __version__
 
 # Amendment, guidelines and code are known from reports about them; nobody read the originals.

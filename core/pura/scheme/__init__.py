@@ -19,6 +19,7 @@ from pura.scheme.keys import ranks as ranks
 from pura.scheme.keys import unit_interval as unit_interval
 from pura.scheme.payload import Payload as Payload
 from pura.scheme.payload import parse_payload as parse_payload
+from pura.scheme.positions import sum_llrs as sum_llrs
 from pura.scheme.profile import Profile as Profile
 from pura.scheme.profile import default_blocks as default_blocks
 from pura.scheme.profile import encode as encode

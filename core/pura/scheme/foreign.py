@@ -4,7 +4,7 @@ What is secret at the other program (a number, or a list of them) stands in the 
 under a key of ours (:mod:`pura.keys.sealed`), so it has the same custody as every key.
 
 A scheme more is a class here and a row of :data:`FOREIGN`, and what its key draws, in
-:func:`pura.extract.foreign.draws_of`.
+:func:`pura.detect.local.third_party.draws_of`.
 """
 
 from __future__ import annotations

@@ -16,11 +16,11 @@ from contextlib import AbstractContextManager, ExitStack, closing, contextmanage
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, Self, TypeVar
 
-from pura.audit.options import AuditText, Notice
-from pura.audit.unexamined import contained
 from pura.base.errors import Cancelled, InputError, PuraError, ServeError
 from pura.base.progress import Checkpoint, never_cancelled
 from pura.batch.engine import Start, Worker, WorkerDiedError
+from pura.detect.options import AuditText, Notice
+from pura.detect.unexamined import contained
 from pura.documents import Document, characters
 from pura.usecases.audits import (
     TOGETHER_CHARACTERS,

@@ -26,8 +26,9 @@ from anyio import CapacityLimiter, to_thread
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from starlette.requests import Request
 
-from pura.audit.options import Notice
 from pura.base.errors import PuraError, ServeError
+from pura.detect.options import Notice
+from pura.detect.verdict.policy import Policy, default_policy
 from pura.documents import Document
 from pura.record.answers import MARKED, NO_STATEMENT, Answer, Role, digested, policy_facts
 from pura.record.json_io import to_json
@@ -36,7 +37,6 @@ from pura.serve.reader import Found, Kept, Reader, Work
 from pura.serve.settings import Asker, Budget, Settings, Store, TokenFile
 from pura.serve.shapes import RefusalError, details
 from pura.usecases.audits import Audited, Setup
-from pura.verdict.policy import Policy, default_policy
 
 
 class Log:

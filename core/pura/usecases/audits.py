@@ -9,21 +9,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from pura.audit.options import (
-    STEPS,
-    AuditText,
-    KeyUse,
-    Notice,
-    Options,
-    bytes_noted,
-    latest_day,
-    with_manifests,
-)
-from pura.audit.unexamined import IntendedSetup, audit_contained, contained, reason_of, unexamined
 from pura.base.catalogue import phrase
 from pura.base.errors import PolicyError, PuraError, ReportFileError
 from pura.base.numerals import visible
 from pura.base.progress import Checkpoint, Progress, Stage, never_cancelled, no_progress
+from pura.detect.options import AuditText, KeyUse, Notice, Options, latest_day, with_manifests
+from pura.detect.step_log import STEPS, bytes_noted
+from pura.detect.unexamined import IntendedSetup, audit_contained, contained, reason_of, unexamined
+from pura.detect.verdict.policy import Policy, load_policy
+from pura.detect.verdict.power import PowerTable
 from pura.documents import Extraction, digest_of, from_text
 from pura.keys import KeyRef
 from pura.keys.epochs import AS_GIVEN, is_epoch, latest, today
@@ -38,8 +32,6 @@ from pura.usecases.environment import Environment, OpenKey
 from pura.usecases.keys import epoch_keys, refuse_kind
 from pura.usecases.measurements import tables_of
 from pura.usecases.setups import keyless, setup_faults, setup_folder
-from pura.verdict.policy import Policy, load_policy
-from pura.verdict.power import PowerTable
 
 if TYPE_CHECKING:
     from pura.model.load import BareModel
@@ -407,7 +399,7 @@ class Prepared:
         checkpoint: Checkpoint,
         day: dt.date | None,
     ) -> list[Audit | PuraError]:
-        from pura.audit.foreign import audit_schemes
+        from pura.detect.together import audit_schemes
 
         model, setup = self.open(progress=progress, checkpoint=checkpoint), self._setup
         sealing = {one.key for one in setup.foreign} - {ref.fingerprint for ref in setup.keys}
@@ -426,8 +418,8 @@ class Prepared:
     def _audited(
         self, text: AuditText, found: Audit | PuraError, notices: tuple[Notice, ...]
     ) -> Audited | PuraError:
-        from pura.audit import options as record_facts
-        from pura.audit.variants import prompt_facts
+        from pura.detect import record_facts
+        from pura.detect.prompts import prompt_facts
 
         if isinstance(found, Audit):
             return Audited(audit=found, notices=notices)
@@ -446,7 +438,7 @@ class Prepared:
 
     def _means(self) -> IntendedSetup:
         """Return with what texts are audited; before anything is opened, what was chosen."""
-        from pura.audit import options as record_facts
+        from pura.detect import record_facts
 
         at, setup, model = self._environment, self._setup, self._model
         device = at.compute_device() if model is None else model.device
@@ -629,7 +621,7 @@ def audit_again(
             not here (``repeat-key``, ``repeat-model``, ``repeat-register``, ``repeat-power``).
         PuraError: Key or model cannot be used.
     """
-    from pura.audit.variants import CASE, FOUND, IDS, LAYOUT, RESTORED, SPELLING
+    from pura.detect.restore.variants import CASE, FOUND, IDS, LAYOUT, RESTORED, SPELLING
 
     readings = {reading.name: reading for reading in record.variants}
     if IDS in readings:

@@ -14,7 +14,6 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from pura.audit.options import AuditText, Notice, latest_day
 from pura.base.errors import InputError, PuraError
 from pura.base.files import make_private, refuse_no_folder, refuse_taken, write_or_refuse
 from pura.base.json_text import sha256
@@ -34,6 +33,7 @@ from pura.batch.results import (
     record_path,
     write_rows,
 )
+from pura.detect.options import AuditText, Notice, latest_day
 from pura.documents import Document
 from pura.scheme import F64, SecretKey
 from pura.scheme.keys import wipe_buffer
@@ -330,7 +330,7 @@ def _keeper(folder: Path | None) -> Callable[[str, bytes], None] | None:
 
 def _chosen(log10_e: F64, alpha: float) -> npt.NDArray[np.bool_]:
     """Choose by e-BH among the rows that were examined."""
-    from pura.decode.significance import e_bh
+    from pura.detect.decode.significance import e_bh
 
     examined = ~np.isnan(log10_e)
     chosen = np.zeros(log10_e.size, dtype=bool)

@@ -17,7 +17,7 @@ from pura.base.paths import Paths
 from pura.documents import ReadOptions, read_document
 
 if TYPE_CHECKING:
-    from pura.verdict.policy import Policy
+    from pura.detect.verdict.policy import Policy
 
 
 def read_candidates(path: Path) -> tuple[str, ...]:

@@ -32,12 +32,13 @@ from pura.base.process import (
     stays_out_of_swap,
 )
 from pura.caselog import list_cases
-from pura.decode.exact import decide
-from pura.decode.likelihood import Intervals, default_model
-from pura.decode.paper import decode as decode_paper
-from pura.decode.trellis import make_trellis
+from pura.detect.decode.exact import decide
+from pura.detect.decode.likelihood import Intervals, default_model
+from pura.detect.decode.paper import decode as decode_paper
+from pura.detect.decode.trellis import make_trellis
+from pura.detect.local.evidence import local_evidence
+from pura.detect.verdict.policy import load_policy
 from pura.documents import formats as bounds
-from pura.extract.local import local_evidence
 from pura.keys import State
 from pura.keys.backends import words
 from pura.model import libraries
@@ -63,7 +64,6 @@ from pura.usecases.cases import open_log
 from pura.usecases.environment import Environment
 from pura.usecases.measurements import tables_of
 from pura.usecases.setups import SetupFolder, setup_faults
-from pura.verdict.policy import load_policy
 from pura.version import __version__
 
 TOLERANCE: Final = 1e-9

@@ -17,13 +17,13 @@ from pura.base.catalogue import Phrase, phrase
 from pura.base.errors import PolicyError, PuraError, RegisterError
 from pura.base.files import exposed, read_bounded
 from pura.base.json_text import read_json
+from pura.detect.verdict.policy import Policy, load_policy
+from pura.detect.verdict.power import PowerEntry, PowerTable, shipped_power
 from pura.register.store import Register
 from pura.report.regulators import Duty, DutyState, entries_of
 from pura.scheme import Profile
 from pura.usecases.environment import Environment
 from pura.usecases.measurements import tables_of
-from pura.verdict.policy import Policy, load_policy
-from pura.verdict.power import PowerEntry, PowerTable, shipped_power
 
 PROVENANCE: Final = ("encypher_c2pa", "c2pa_text", "c2pa_text_binding", "cbor2")
 """What the extra ``provenance`` brings, as it is imported."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from pura.base.errors import KeyStoreError, ModelError
 from pura.base.paths import Paths
+from pura.detect.verdict.power import PowerFolder
 from pura.keys import KeyEntry, KeyFolder, KeyRef, KeyStore, SessionKeys
 from pura.keys.entries import no_such_key
 from pura.keys.epochs import epoch_key
@@ -22,7 +23,6 @@ from pura.model import libraries
 from pura.model.store import ModelCache, ModelStore
 from pura.scheme import KeyOrigin, Profile, SecretKey
 from pura.scheme.profile import ProfileFolder
-from pura.verdict.power import PowerFolder
 
 if TYPE_CHECKING:
     from pura.model.device import Device

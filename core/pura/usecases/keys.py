@@ -29,6 +29,8 @@ from pura.base.errors import (
 )
 from pura.base.files import read_bounded, refuse_taken, write_or_refuse
 from pura.base.json_text import read_json
+from pura.detect.verdict.policy import Policy, load_policy
+from pura.detect.verdict.power import PowerFile, parse_power_file
 from pura.keys import KeyEntry, KeyFile, KeyRef, Place, Secret, load_key, parse_key
 from pura.keys.entries import check_name
 from pura.keys.epochs import AS_GIVEN, epoch_key, epoch_of, epochs, kind_of, today
@@ -44,8 +46,6 @@ from pura.scheme.public_keys import PATTERN, public_keys
 from pura.usecases.environment import Environment
 from pura.usecases.registers import import_register, series_of
 from pura.usecases.setups import StoredSetup, setup_folder
-from pura.verdict.policy import Policy, load_policy
-from pura.verdict.power import PowerFile, parse_power_file
 
 if TYPE_CHECKING:
     from pura.base.identity import Identity

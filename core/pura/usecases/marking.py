@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pura.base.errors import PayloadError, PuraError, RegisterError
 from pura.base.progress import Checkpoint, Progress, counted, never_cancelled, no_progress
+from pura.detect.verdict.expect import USABLE_SHARE, readable_bits
 from pura.keys import KeyRef
 from pura.keys.epochs import today
 from pura.register.rows import Drawn, Issue, Recipient, RegisterEntry
@@ -16,7 +17,6 @@ from pura.scheme import I64, MarkIdentity, Payload, Profile
 from pura.usecases.environment import Environment
 from pura.usecases.keys import marking_key
 from pura.usecases.registers import issue_payload, open_register, revoke_issue, series_of
-from pura.verdict.expect import USABLE_SHARE, readable_bits
 
 if TYPE_CHECKING:
     from pura.embed.generate import Generated

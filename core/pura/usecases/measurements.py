@@ -13,13 +13,8 @@ from pura.base.errors import InputError, PolicyError
 from pura.base.files import read_bounded, refuse_taken, write_or_refuse
 from pura.base.numerals import visible
 from pura.base.progress import Checkpoint, Progress, Stage, never_cancelled, no_progress
-from pura.keys import KeyRef, Secret
-from pura.measure import DOCUMENTS, LEARNT, PASSAGES, TEXTS, TOKENS
-from pura.scheme import Payload, Profile, encode, schedule
-from pura.usecases.environment import Environment
-from pura.usecases.keys import open_identity, trusted_roots
-from pura.verdict.policy import Policy, load_policy
-from pura.verdict.power import (
+from pura.detect.verdict.policy import Policy, load_policy
+from pura.detect.verdict.power import (
     SHORT,
     PowerEntry,
     PowerFile,
@@ -28,6 +23,11 @@ from pura.verdict.power import (
     seal,
     statement,
 )
+from pura.keys import KeyRef, Secret
+from pura.measure import DOCUMENTS, LEARNT, PASSAGES, TEXTS, TOKENS
+from pura.scheme import Payload, Profile, encode, schedule
+from pura.usecases.environment import Environment
+from pura.usecases.keys import open_identity, trusted_roots
 
 if TYPE_CHECKING:
     from pura.measure.attacks.base import Tools

@@ -20,6 +20,8 @@ from pura.base.progress import Checkpoint, Progress, Stage, never_cancelled, no_
 from pura.caselog import Case, CaseItem, CaseLog
 from pura.caselog.cases import read_case
 from pura.caselog.reports import confirmations, note_report, note_signed, request_of_case
+from pura.detect.verdict.policy import load_policy
+from pura.detect.verdict.power import shipped_power
 from pura.documents.pages import Pages, examined_bytes
 from pura.documents.reading import read_bytes_of
 from pura.keys import Secret
@@ -57,8 +59,6 @@ from pura.usecases.cases import acting, open_log
 from pura.usecases.duties import deployment, duties
 from pura.usecases.environment import Environment
 from pura.usecases.keys import open_identity, trusted_roots
-from pura.verdict.policy import load_policy
-from pura.verdict.power import shipped_power
 
 
 def detector_key(environment: Environment) -> StatementKey:

@@ -12,11 +12,11 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from pura.audit.prepare import mismatches
 from pura.base.decoder import DecodeError, decode
 from pura.base.errors import KeyStoreError, ModelError, ProfileError, PuraError, os_error_as
 from pura.base.files import file_lock, read_bounded, write_atomic
 from pura.base.json_text import read_json
+from pura.detect.fitness import mismatches
 from pura.keys import KeyEntry
 from pura.scheme import Profile
 from pura.scheme.profile import clean_name, refuse_path

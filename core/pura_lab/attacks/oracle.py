@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from pura.extract.local import local_evidence
+from pura.detect.local.evidence import local_evidence
 from pura.measure.attacks.base import Attacked, count_of, result
 from pura.measure.evaluate import TextReading
 from pura.scheme import F64, I64, U8, Profile, Schedule, SecretKey, schedule

@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pura.base.progress import Checkpoint, never_cancelled
-from pura.decode import paper
+from pura.detect.decode import paper
+from pura.detect.local.evidence import local_evidence
 from pura.embed.engine import MarkingEngine
-from pura.extract.local import local_evidence
 from pura.measure.attacks.base import Tools
 from pura.measure.attacks.table import attack_ids, named_strength
 from pura.measure.cache import Cache

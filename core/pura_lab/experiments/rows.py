@@ -14,9 +14,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from pura.decode import paper
-from pura.decode.paper import repair_parities, sum_llrs
-from pura.extract.local import local_evidence
+from pura.detect.decode import paper
+from pura.detect.decode.paper import repair_parities
+from pura.detect.local.evidence import local_evidence
 from pura.measure.attacks.base import Attacked
 from pura.measure.attacks.rewrite import logits_of
 from pura.measure.attacks.table import named_strength
@@ -30,7 +30,7 @@ from pura.measure.decomposition import (
     survived,
 )
 from pura.measure.evaluate import decide, evaluate, joined
-from pura.scheme import F64, I64, U8, Payload, Profile, default_blocks, encode, schedule
+from pura.scheme import F64, I64, U8, Payload, Profile, default_blocks, encode, schedule, sum_llrs
 from pura.scheme.gray import label_bits, sector_of
 from pura_lab.afterwards import FixedPhaseKey, binary_sector, lay_mark
 from pura_lab.attacks.oracle import oracle

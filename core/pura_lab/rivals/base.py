@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from pura.extract.foreign import first_contexts
+from pura.detect.local.third_party import first_contexts
 from pura.scheme import F64, I64, Payload, SecretKey
 from pura.scheme.keys import KEY_BYTES
 from pura.scheme.schedule import context_bytes

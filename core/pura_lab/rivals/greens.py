@@ -42,7 +42,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pura.decode import bets
+from pura.detect.decode import bets
 from pura.scheme import F64, I64, SecretKey
 from pura.scheme.keys import KEY_BYTES
 from pura_lab.rivals.base import (

@@ -32,7 +32,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from pura.decode import bets
+from pura.detect.decode import bets
 from pura.embed.engine import inverse_transform
 from pura.scheme import F64, I64, Payload, SecretKey
 from pura.scheme.keys import KEY_BYTES, ranks

@@ -23,7 +23,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from pura.decode import bets
+from pura.detect.decode import bets
 from pura.scheme import F64, I64, U8, Payload, SecretKey
 from pura_lab.rivals.base import (
     Decoded,

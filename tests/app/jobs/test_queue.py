@@ -9,9 +9,9 @@ import pytest
 from PySide6.QtCore import QCoreApplication, QObject
 from shiboken6 import delete
 
-from pura.audit.options import Notice
 from pura.base.errors import InputError
 from pura.base.progress import Stage
+from pura.detect.options import Notice
 from pura.usecases.audits import Audited
 from pura_audit.jobs.queue import (
     Done,

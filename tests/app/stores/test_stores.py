@@ -11,10 +11,11 @@ from PySide6.QtCore import QEvent
 from PySide6.QtGui import QFocusEvent
 from PySide6.QtWidgets import QApplication, QLineEdit
 from shiboken6 import isValid
+from tests.core.detect.verdict.test_power import data_of, entry
 from tests.core.programs import lend
-from tests.core.verdict.test_power import data_of, entry
 
 from pura.base.errors import ModelError, ProfileError, PuraError
+from pura.detect.verdict.power import PowerFile, read_power_file, seal
 from pura.measure.corpora import STUDY
 from pura.measure.fitness import RULE, ProxyFitness, TextResult, mean, share
 from pura.model.device import memory_need
@@ -23,7 +24,6 @@ from pura.scheme.foreign import GumbelMark, foreign_settings
 from pura.scheme.profile import NOTES
 from pura.usecases.environment import Environment
 from pura.usecases.profiles import ProfileDone, read_foreign
-from pura.verdict.power import PowerFile, read_power_file, seal
 from pura_audit.jobs.queue import Done, Progress
 from pura_audit.session.choices import (
     AuditEngine,

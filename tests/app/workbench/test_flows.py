@@ -13,10 +13,11 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QMessageBox, QPushButton
 from tests.core.programs import lend
 
-from pura.audit.unexamined import FAULTS
 from pura.base.errors import ModelError
 from pura.base.paths import user_paths
 from pura.base.progress import Stage
+from pura.detect.unexamined import FAULTS
+from pura.detect.verdict.policy import default_policy
 from pura.keys import KeyRef, Place, Secret
 from pura.model import store
 from pura.model.store import ModelCache
@@ -29,7 +30,6 @@ from pura.usecases.environment import Environment
 from pura.usecases.keys import create_bundle, create_key
 from pura.usecases.profiles import save_profile
 from pura.usecases.setups import StoredSetup
-from pura.verdict.policy import default_policy
 from pura_audit import application
 from pura_audit.jobs.queue import Progress
 from pura_audit.platform.settings import SettingsFile

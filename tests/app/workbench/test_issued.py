@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QMenu
 from tests.app.records import LAYOUT
 from tests.core.programs import lend
 
-from pura.audit.options import AuditText
+from pura.detect.options import AuditText
 from pura.documents import from_text
 from pura.keys.epochs import today
 from pura.model.store import ModelCache

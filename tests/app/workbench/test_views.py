@@ -340,7 +340,7 @@ def test_the_ring_tells_the_numbers_of_the_sector_under_the_mouse(window, audit)
 
 
 def test_the_kernel_is_drawn_between_the_borders_of_a_sector(window, audit):
-    from pura.extract.local import kernel_value
+    from pura.detect.local.evidence import kernel_value
 
     window.session.texts.add_audit(audit)
     window.selection.next_carrier(1)

@@ -9,6 +9,7 @@ import pytest
 from pura.base.errors import PuraError
 from pura.base.files import open_regular, read_bounded
 from pura.base.json_text import TwiceError, read_json
+from pura.detect.verdict.policy import load_policy
 from pura.keys.sealed import load_key
 from pura.measure.fitness import read_samples
 from pura.model.folder import inspect_folder
@@ -17,7 +18,6 @@ from pura.register.table import import_csv
 from pura.register.under import IssuedUnder
 from pura.scheme import Profile
 from pura.usecases.choices import read_candidates
-from pura.verdict.policy import load_policy
 
 
 @pytest.mark.parametrize(

@@ -101,7 +101,8 @@ def test_json_is_the_same_in_every_language(monkeypatch, run):
 
 def test_every_text_of_the_command_is_used():
     import pura_lab
-    from pura import cli, register, verdict
+    from pura import cli, register
+    from pura.detect import verdict
 
     sources = "".join(
         path.read_text(encoding="utf-8")

@@ -8,14 +8,14 @@ import pikepdf
 import pypdfium2
 import pytest
 from tests.core.cli.conftest import pura, refusal
-from tests.core.verdict.test_power import data_of, entry
+from tests.core.detect.verdict.test_power import data_of, entry
 
 from pura.base.catalogue import catalogue
 from pura.base.paths import user_paths
 from pura.cli.terminal import use_language
+from pura.detect.verdict.policy import load_policy
+from pura.detect.verdict.power import PowerFile, seal
 from pura.scheme import Profile
-from pura.verdict.policy import load_policy
-from pura.verdict.power import PowerFile, seal
 
 
 def table(name: str = "Chat, German") -> PowerFile:

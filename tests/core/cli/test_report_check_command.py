@@ -10,7 +10,7 @@ import typst
 from tests.core.cli.conftest import pura, refusal
 
 from pura.base.paths import user_paths
-from pura.verdict.policy import default_policy
+from pura.detect.verdict.policy import default_policy
 
 
 @pytest.fixture

@@ -17,10 +17,10 @@ from pura.base.paths import resource, user_paths
 from pura.batch.results import failed, row_line, row_of
 from pura.cli.rows import OPEN, ROWS, json_schema
 from pura.cli.terminal import exit_code, rows_into, write_row
+from pura.detect.verdict.power import seal
 from pura.measure.fitness import ProxyFitness, TextResult, share
 from pura.model.store import builtin_model
 from pura.scheme import Profile, pack, parse_layout
-from pura.verdict.power import seal
 
 Rows = Callable[[str], list[dict[str, Any]]]
 

@@ -15,10 +15,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pura.audit.options import AuditText, Options, input_facts
-from pura.audit.run import audit_documents, audit_text
-from pura.audit.variants import variants_of
 from pura.cli.verify import audit_lines
+from pura.detect.options import AuditText, Options
+from pura.detect.record_facts import input_facts
+from pura.detect.restore.variants import variants_of
+from pura.detect.together import audit_documents, audit_text
 from pura.documents import characters, from_text, read_document
 from pura.documents.restore import restore
 from pura.provenance.reading import encode, wrappers

@@ -26,8 +26,8 @@ from openpyxl.comments import Comment
 from tests.core.documents.conftest import page_of
 from tests.core.documents.test_hostile_corpus import archived
 
-from pura.audit.options import input_facts
 from pura.base.errors import InputError
+from pura.detect.record_facts import input_facts
 from pura.documents import (
     ALTERNATIVE,
     ATTACHMENT,

@@ -27,9 +27,9 @@ from tests.core.documents.test_documents_formats import (
 from tests.core.documents.test_pdf_beside import with_
 
 import pura
+from pura.detect.verdict.policy import Policy
 from pura.documents import FORMATS, read_data
 from pura.record.left_out import left_out_share
-from pura.verdict.policy import Policy
 
 CASES = Path(__file__).parents[2] / "data" / "cases" / "no-mark"
 BODY = read_data((CASES / "m10.eml").read_bytes(), name="m10.eml").chosen[0].text

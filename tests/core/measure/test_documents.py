@@ -5,8 +5,8 @@ import dataclasses
 import numpy as np
 import pytest
 
-from pura.decode.exact import decide
-from pura.decode.likelihood import Intervals
+from pura.detect.decode.exact import decide
+from pura.detect.decode.likelihood import Intervals
 from pura.measure.evaluate import PLACES, PlacedText, TextReading, finding, joined, spliced
 from pura.scheme import Payload, Profile, SecretKey, schedule
 

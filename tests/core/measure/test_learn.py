@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pura.decode.likelihood import LikelihoodModel, default_model, mixture_density
+from pura.detect.decode.likelihood import LikelihoodModel, default_model, mixture_density
 from pura.measure.learn import (
     KnownSteps,
     component_densities,

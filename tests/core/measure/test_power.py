@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from pura.base.errors import PolicyError
-from pura.decode.likelihood import default_model
+from pura.detect.decode.likelihood import default_model
+from pura.detect.verdict.power import PowerQuery, lower_limit, parse_power, shipped_power
 from pura.measure.corpora import STUDY
 from pura.measure.power import (
     LEAST_TEXTS,
@@ -19,7 +20,6 @@ from pura.measure.power import (
 )
 from pura.measure.power_plan import THRESHOLDS, PowerPlan, parse_edit
 from pura.scheme import Profile
-from pura.verdict.power import PowerQuery, lower_limit, parse_power, shipped_power
 
 PROFILE = Profile(
     payload_bits=36, vocab_size=100, code="tbcc", temperature=0.7, top_p=0.95, model="1" * 16

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from pura.audit.run import audit_text
+from pura.detect.together import audit_text
 from pura.embed import generate
 from pura.model.load import wrap
 from pura.model.tokenise import tokenise

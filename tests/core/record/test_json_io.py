@@ -175,7 +175,7 @@ def test_the_summary_is_part_of_the_record():
     named = {"payload", "payload_best", "payload_posterior", "payloads_in_question", "marks"}
     named |= {"fields", "fields_best", "fields_posterior", "fields_outside", "undone"}
     named |= {"handling", "readings", "outcome", "keys_tried", "draft"}
-    named.add("layers")  # of manifests and marks
+    named |= {"payload_withheld", "layers"}
     named |= {"left_out", "examined_words"}  # of the input, which holds them in the record
     named.add("passages")  # of every mark, and only where one was found
     assert {k: part[k] for k in part.keys() - named} == {k: whole[k] for k in part.keys() - named}

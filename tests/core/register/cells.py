@@ -20,8 +20,8 @@ from typing import Final
 
 from tests.app.records import make_audit
 
-from pura.audit.options import key_facts
 from pura.base.paths import Paths, user_paths
+from pura.detect.record_facts import key_facts
 from pura.keys.epochs import epoch_key
 from pura.record.audit import Audit
 from pura.record.evidence import MarkFacts

@@ -39,13 +39,14 @@ from tests.core.register.cells import (
 from typer.testing import CliRunner
 
 import pura
-from pura.audit.key_reading import register_prior
 from pura.base.errors import KeyStoreError, RegisterError
 from pura.base.paths import user_paths
 from pura.batch.results import finding_of
 from pura.caselog import CaseLog, load_audit, open_case, save_audit
 from pura.cli.__main__ import app
 from pura.cli.verify import audit_lines
+from pura.detect.key_reading import register_prior
+from pura.detect.verdict.policy import default_policy
 from pura.embed.generate import generate_batch
 from pura.embed.serving.ledger import Ledger, Order
 from pura.embed.serving.policy import Customer
@@ -69,7 +70,6 @@ from pura.serve.manifests import SIGNED, Manifests, Repository
 from pura.usecases import keys, registers
 from pura.usecases.environment import Environment
 from pura.usecases.marking import mark_text
-from pura.verdict.policy import default_policy
 
 ROOT = Path(__file__).parents[3]
 WORDS: Final = b"four words in a row"
@@ -501,8 +501,10 @@ def test_a_program_is_told_the_recipient_of_the_mark_that_was_read(
 # No door is forgotten
 
 BESIDE: Final[Mapping[str, tuple[str, ...]]] = {
-    "pura.audit.conclude:_Conclusion.ask_register": ("posterior", "several keys"),
-    "pura.audit.key_reading:register_prior": ("prior",),
+    "pura.detect.conclusion:Conclusion.ask_register": ("posterior", "several keys"),
+    "pura.detect.conclusion:Conclusion.findings": ("posterior", "several keys"),
+    "pura.detect.conclusion:Conclusion.record": ("posterior", "several keys"),
+    "pura.detect.key_reading:register_prior": ("prior",),
     "pura.batch.results:": ("row of a batch",),
     "pura.batch.results:read_row": ("row of a batch",),
     "pura.cli.register:_show": ("command find",),
@@ -566,11 +568,11 @@ BESIDE: Final[Mapping[str, tuple[str, ...]]] = {
     "pura.usecases.registers:import_register": ("import of a table", "import of a log"),
     "pura.usecases.registers:look_up": ("look up",),
     "pura.usecases.registers:select_issued": ("table of the register",),
-    "pura.verdict.findings:_contradicted": ("command verify", "finding in HTML"),
-    "pura.verdict.findings:_entry": ("command verify", "finding in HTML"),
-    "pura.verdict.findings:_register": ("command verify", "finding in HTML"),
-    "pura.verdict.findings:cautions": ("command verify", "finding in HTML"),
-    "pura.verdict.findings:findings": ("command verify", "finding in HTML"),
+    "pura.detect.verdict.findings:_contradicted": ("command verify", "finding in HTML"),
+    "pura.detect.verdict.findings:_entry": ("command verify", "finding in HTML"),
+    "pura.detect.verdict.findings:_register": ("command verify", "finding in HTML"),
+    "pura.detect.verdict.findings:cautions": ("command verify", "finding in HTML"),
+    "pura.detect.verdict.findings:findings": ("command verify", "finding in HTML"),
 }
 """Functions that read names, and the doors of :data:`DOORS` through which that is walked."""
 
@@ -580,7 +582,7 @@ _HANDED_ON: Final = "hands the register on"
 _PAYLOADS: Final = "takes payloads or candidates of the marks, not their entries"
 
 NAME_NOBODY: Final[Mapping[str, str]] = {
-    "pura.audit.options:Options": _HANDED_ON,
+    "pura.detect.options:Options": _HANDED_ON,
     "pura.caselog": "the people are those who work on a case",
     "pura.cli.caselog": "the people are those who work on a case",
     "pura.provenance.binding:stated": _PAYLOADS,
@@ -614,10 +616,10 @@ NAME_NOBODY: Final[Mapping[str, str]] = {
     "pura.usecases.registers:open_register": _HANDED_ON,
     "pura.usecases.registers:revoke_issue": _NO_LOOK_UP,
     "pura.usecases.registers:verify_register": _NO_LOOK_UP,
-    "pura.verdict.agreement:_wanted_of_marks": _NUMBERS,
-    "pura.verdict.findings:_agreement": _NUMBERS,
-    "pura.verdict.findings:_around_register": _NUMBERS,
-    "pura.verdict.findings:_register_of": _NUMBERS,
+    "pura.detect.verdict.agreement:_wanted_of_marks": _NUMBERS,
+    "pura.detect.verdict.findings:_agreement": _NUMBERS,
+    "pura.detect.verdict.findings:_around_register": _NUMBERS,
+    "pura.detect.verdict.findings:_register_of": _NUMBERS,
 }
 """Functions, modules and packages that touch a register or a person, and name no recipient."""
 

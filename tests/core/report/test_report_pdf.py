@@ -16,10 +16,11 @@ import pytest
 from tests.core.programs import run
 from tests.core.records import of_organisation
 
-from pura.audit.options import Options
-from pura.audit.run import audit_text
 from pura.base import numerals
 from pura.base.errors import InputError
+from pura.detect.options import Options
+from pura.detect.together import audit_text
+from pura.detect.verdict.policy import Policy
 from pura.record import json_io
 from pura.record.audit import Audit
 from pura.record.finding import rendered
@@ -38,7 +39,6 @@ from pura.report.request import (
     digest_of,
 )
 from pura.scheme import Profile, SecretKey
-from pura.verdict.policy import Policy
 from pura.words.sentences import fill, say
 
 pytestmark = [pytest.mark.model, pytest.mark.programs("pdftotext", "pdfinfo", "pdffonts", "qpdf")]

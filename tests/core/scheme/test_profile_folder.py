@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from pura.audit.prepare import mismatches
 from pura.base.catalogue import catalogue
 from pura.base.errors import ProfileError
+from pura.detect.fitness import mismatches
 from pura.scheme import Profile
 from pura.scheme.profile import NOTES, VERSION, ProfileFolder, clean_name, migrate
 

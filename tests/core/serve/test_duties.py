@@ -22,6 +22,8 @@ from pura.base.catalogue import catalogue
 from pura.base.numerals import LANGUAGES
 from pura.base.paths import user_paths
 from pura.cli.terminal import use_language
+from pura.detect.verdict.policy import Policy, load_policy
+from pura.detect.verdict.power import PowerFile, seal, shipped_power
 from pura.keys import Secret
 from pura.provenance.binding import binding_value
 from pura.record.answers import Role
@@ -34,8 +36,6 @@ from pura.usecases import duties as asked
 from pura.usecases.duties import DUTIES, deployment, duties
 from pura.usecases.environment import Environment
 from pura.usecases.measurements import add_power, rely_on_power, sign_power
-from pura.verdict.policy import Policy, load_policy
-from pura.verdict.power import PowerFile, seal, shipped_power
 
 KNOWN = Profile(
     payload_bits=36, vocab_size=64, code="tbcc", model="0" * 16, temperature=0.7, top_p=0.95

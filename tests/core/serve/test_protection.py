@@ -17,6 +17,7 @@ from tests.core.programs import for_owner_alone
 from tests.core.serve.conftest import Start, Token, ask, lines
 
 from pura.base.errors import ServeError
+from pura.detect.verdict.policy import default_policy
 from pura.record.answers import Role
 from pura.serve.settings import (
     DAY_S,
@@ -27,7 +28,6 @@ from pura.serve.settings import (
     most_answered,
     secret_of,
 )
-from pura.verdict.policy import default_policy
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
 

@@ -5,8 +5,8 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from pura.audit.options import StepLog
 from pura.batch.engine import Read
+from pura.detect.step_log import StepLog
 from pura.usecases.batch import BatchPlan
 
 

@@ -11,8 +11,6 @@ import numpy as np
 import pytest
 from tests.core.stops import stop
 
-from pura.audit.options import AuditText, Notice
-from pura.audit.unexamined import reason_of
 from pura.base.errors import (
     Cancelled,
     DeviceError,
@@ -25,6 +23,9 @@ from pura.base.errors import (
 )
 from pura.base.progress import Stage
 from pura.caselog import load_audit
+from pura.detect.options import AuditText, Notice
+from pura.detect.unexamined import reason_of
+from pura.detect.verdict.policy import Policy
 from pura.documents import from_text, read_document
 from pura.embed.generate import generate
 from pura.keys import KeyRef
@@ -45,7 +46,6 @@ from pura.usecases.audits import Setup, audit, audit_again, prepared, resolve_ep
 from pura.usecases.cases import SaveTo, open_log, saving_run
 from pura.usecases.environment import Environment
 from pura.usecases.keys import marking_key
-from pura.verdict.policy import Policy
 from pura.words.sentences import fill, sentence
 
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from pura.audit.options import AuditText
 from pura.base.errors import InputError, KeyFormatError, RecordError
 from pura.batch.inputs import Inputs
 from pura.batch.results import read_rows, record_of
+from pura.detect.options import AuditText
 from pura.documents import from_text
 from pura.register.rows import Issue
 from pura.register.store import Register

@@ -16,12 +16,13 @@ from typing import Any
 
 import pytest
 
-from pura.audit.options import STEPS, AuditText, Notice
-from pura.audit.unexamined import FAULTS, audit_contained
 from pura.base.errors import Cancelled, InputError, ModelError, PuraError
 from pura.base.progress import never_cancelled
 from pura.batch.inputs import Inputs
 from pura.batch.results import read_rows
+from pura.detect.options import AuditText, Notice
+from pura.detect.step_log import STEPS
+from pura.detect.unexamined import FAULTS, audit_contained
 from pura.documents import from_text
 from pura.register.rows import Issue
 from pura.register.store import Register
@@ -124,7 +125,7 @@ def test_the_others_keep_their_findings_whatever_step_fails(
             assert (first, third) == tuple((usual[name][n][0], True) for n in (0, 2))
     said = log.read_text(encoding="utf-8") + caplog.text
     assert said.count("RuntimeError in a group of 3") == 2 * len(STEPS)
-    assert "pura.audit." in said
+    assert "pura.detect." in said
     key = small_samples["marked-tbcc"]["key_hex"]
     assert not any(words in said for words in (SECRET, texts[1][:20], key))
 

@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 
 import pura
-from pura.audit.options import AuditText
 from pura.base.errors import PuraError
 from pura.base.paths import resource
 from pura.batch.results import finding_of
-from pura.decode.significance import combine
+from pura.detect.decode.significance import combine
+from pura.detect.local.third_party import murmur3, philox
+from pura.detect.options import AuditText
+from pura.detect.verdict.policy import default_policy
 from pura.documents import from_text
-from pura.extract.foreign import murmur3, philox
 from pura.keys import KeyRef
 from pura.model.tokenise import decode
 from pura.record import json_io
@@ -28,7 +29,6 @@ from pura.usecases.audits import Setup, audit, audit_again, prepared
 from pura.usecases.cases import SaveTo, check_log, open_saved, save_audits
 from pura.usecases.environment import Environment
 from pura.usecases.profiles import create_foreign
-from pura.verdict.policy import default_policy
 
 VLLM = {"algorithm": "gumbel", "key": 2**63 + 11, "context_width": 4}
 SGLANG = {"key": "F00000000000000b", "context_window": 4, "max_probability": 0.9}

@@ -10,13 +10,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.core.detect.verdict.test_power import data_of, entry
 from tests.core.stops import stop
-from tests.core.verdict.test_power import data_of, entry
 
-from pura.audit.options import AuditText
 from pura.base.errors import Cancelled, InputError, PolicyError, ReportFileError
 from pura.base.progress import Stage
-from pura.decode.likelihood import default_model
+from pura.detect.decode.likelihood import default_model
+from pura.detect.options import AuditText
+from pura.detect.verdict.policy import Policy, load_policy
+from pura.detect.verdict.power import seal, shipped_power, statement
 from pura.documents import from_text
 from pura.keys import KeyRef, Secret
 from pura.record import json_io
@@ -38,8 +40,6 @@ from pura.usecases.measurements import (
     sign_power,
     tables_of,
 )
-from pura.verdict.policy import Policy, load_policy
-from pura.verdict.power import seal, shipped_power, statement
 from pura.words.sentences import fill
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from pura.audit.options import AuditText
-from pura.audit.variants import PromptCandidate, prompt_readings
 from pura.base.errors import InputError, ReportFileError
+from pura.detect.options import AuditText
+from pura.detect.prompts import PromptCandidate, prompt_readings
 from pura.documents import from_text
 from pura.record import json_io
 from pura.usecases.audits import audit, audit_again

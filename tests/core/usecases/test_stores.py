@@ -23,6 +23,7 @@ from pura.base.errors import (
 )
 from pura.base.paths import user_paths
 from pura.base.progress import Stage
+from pura.detect.verdict.policy import Policy, default_policy, load_policy
 from pura.keys import KeyFile, KeyRef, Place, Secret, SessionKeys, write_key_file
 from pura.model.store import ModelStore
 from pura.register.rows import Issue, Recipient
@@ -31,7 +32,6 @@ from pura.register.under import IssuedUnder
 from pura.scheme import Payload, PayloadSeries, Profile, SecretKey
 from pura.usecases import keys, models, profiles, registers
 from pura.usecases.environment import Environment
-from pura.verdict.policy import Policy, default_policy, load_policy
 
 WORDS = b"four words in a row"
 

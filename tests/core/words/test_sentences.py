@@ -6,11 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pura.audit import prepare, variants
-from pura.audit.options import STEPS
 from pura.base import numerals
 from pura.base.errors import RecordError
 from pura.base.numerals import LANGUAGES
+from pura.detect import prepared as prepare
+from pura.detect.restore import variants
+from pura.detect.step_log import STEPS
 from pura.documents import characters, layout, restore
 from pura.words.sentences import (
     Sentence,

@@ -77,7 +77,7 @@ def test_a_report_that_comes_late_is_waited_for(monkeypatch: pytest.MonkeyPatch)
 
     async def answer() -> bool:
         waiting = asyncio.ensure_future(ticket.confirm([7]))
-        await asyncio.sleep(0.01)
+        await asyncio.sleep(0.01)  # lets the confirmation begin before the report is there
         await asyncio.to_thread(shop.redeem, [ticket.text], {})
         await asyncio.to_thread(report, shop, ticket, [7])
         return await waiting

@@ -7,7 +7,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from pura.extract.foreign import first_contexts, shuffled_front, synthid_entries, synthid_table
+from pura.detect.local.third_party import (
+    first_contexts,
+    shuffled_front,
+    synthid_entries,
+    synthid_table,
+)
 from pura.scheme import SecretKey
 from pura_lab.compare.methods import ZERO_BIT
 from pura_lab.rivals.base import (
@@ -106,7 +111,7 @@ def test_p_values_hold_where_usual_ones_fail():
 
 
 def test_laws_and_p_values_are_those_of_transformers():
-    """Their draws: tests/core/extract/test_foreign.py."""
+    """Their draws: tests/core/detect/local/test_third_party.py."""
     import torch
     from transformers.generation.logits_process import (
         SynthIDTextWatermarkLogitsProcessor,

@@ -1,1 +1,0 @@
-"""The use cases: one audit, its record, keys, register, policy and words."""

@@ -1,0 +1,1 @@
+"""Readings of a text with what was done to it undone: layout, case, punctuation, spelling."""

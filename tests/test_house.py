@@ -8,6 +8,7 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
+from markdown_it import MarkdownIt
 
 ROOT = Path(__file__).resolve().parent.parent
 # Everything that a clone holds, without what is made in it.
@@ -125,6 +126,25 @@ def test_links_inside_the_pages_lead_somewhere():
             if not (path.parent / target.partition("#")[0]).resolve().exists():
                 broken.append(f"{path.name} links to {target}")
     assert not broken
+
+
+def test_prose_of_the_pages_is_wrapped_at_100_columns():
+    """Tables, code, headings and HTML are left; so is a picture or a link that has its own line."""
+    parser = MarkdownIt("commonmark").enable("table")
+    alone = re.compile(r"!?\[[^\]]*\]\([^()\s]*\)")
+    too_long = []
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        lines = text.split("\n")
+        for token in parser.parse(text):
+            if token.type != "paragraph_open" or token.map is None:
+                continue
+            too_long += [
+                f"{page.relative_to(ROOT)}:{number + 1}"
+                for number in range(*token.map)
+                if len(lines[number]) > 100 and not alone.fullmatch(lines[number].strip())
+            ]
+    assert too_long == []
 
 
 def test_every_decision_has_its_line_in_the_index():

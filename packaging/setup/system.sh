@@ -13,7 +13,7 @@ libfontconfig1 libfreetype6 libxkbcommon0 libbrotli1 libgssapi-krb5-2 libxcb-cur
 libxcb-icccm4 libxcb-image0 libxcb-keysyms1 libxcb-randr0 libxcb-render-util0 libxcb-shape0 \
 libxcb-sync1 libxcb-xfixes0 libxcb-xkb1 libxkbcommon-x11-0 libx11-xcb1 libxcb-glx0 xkb-data"
 tests="ca-certificates make git xvfb xauth xdotool openbox xclip at-spi2-core dbus gnome-keyring \
-libsecret-tools poppler-utils qpdf openssl tesseract-ocr tesseract-ocr-eng \
+libsecret-tools poppler-utils qpdf openssl pandoc tesseract-ocr tesseract-ocr-eng \
 fonts-inter fonts-noto-core fonts-noto-mono"
 package="binutils"
 

@@ -256,6 +256,7 @@ ROWS: Final[dict[str, tuple[str, Fields]]] = {
             **_texts("name profile"),
             "keys": [_texts("name fingerprint")],
             "model": (str, "Name of the model; empty: the one that the profile names."),
+            "leave_out": ([str], "What is left out of the examined texts by rule."),
             "ready": (bool, "Whether an audit can begin: all parts are here and fit."),
         },
     ),

@@ -212,6 +212,25 @@ class Conclusion:
     outcome: Outcome
     marks: tuple[SeparateMark, ...]
 
+    @classmethod
+    def of(
+        cls,
+        pooling: TextPooling,
+        selected: Selected,
+        strength: Strength,
+        outcome: Outcome,
+        marks: tuple[SeparateMark, ...],
+    ) -> Conclusion:
+        """Return the conclusion on the text whose evidence is pooled."""
+        return cls(
+            decoded=pooling.decoded,
+            pooling=pooling,
+            selected=selected,
+            strength=strength,
+            outcome=outcome,
+            marks=marks,
+        )
+
     @cached_property
     def candidates(self) -> tuple[CandidateFacts, ...]:
         """The most probable payloads of the strongest mark; none where nothing was read."""

@@ -96,14 +96,7 @@ def detect(basis: AuditBasis, text: AuditText) -> Generator[ReadingRequest, Read
     with log.step(10) as note:  # passages: where each mark stands
         marks = find_marks(decoded, pooling, selected, outcome)
         note.append(sentence("log.passages", n=sum(len(one.mark.ranges) for one in marks)))
-    conclusion = Conclusion(
-        decoded=decoded,
-        pooling=pooling,
-        selected=selected,
-        strength=strength,
-        outcome=outcome,
-        marks=marks,
-    )
+    conclusion = Conclusion.of(pooling, selected, strength, outcome, marks)
     register = conclusion.ask_register(log)  # step 11, candidates and register: after a mark only
     with log.step(12) as note:  # verdict: its sentences
         said = conclusion.findings(register)
@@ -133,9 +126,7 @@ def gather_third_party(audit: ThirdPartyAudit) -> ThirdPartyEvidence:
     with log.step(7) as note:  # local evidence
         trials = try_marks(audit, tokens, probability, note)
     log.skip(8, "log.foreign-payload")
-    return ThirdPartyEvidence(
-        audit=audit, variants=variants, tokens=tokens, trials=trials, steps=len(log.reports)
-    )
+    return ThirdPartyEvidence.of(audit, variants, tokens, trials)
 
 
 def conclude_third_party(

@@ -220,6 +220,18 @@ class ThirdPartyEvidence:
     trials: list[list[ThirdPartyTrial]]
     steps: int
 
+    @classmethod
+    def of(
+        cls,
+        audit: ThirdPartyAudit,
+        variants: tuple[Variant, ...],
+        tokens: list[Tokens],
+        trials: list[list[ThirdPartyTrial]],
+    ) -> ThirdPartyEvidence:
+        """Return what the first eight steps gathered, and where the log stood after them."""
+        steps = len(audit.log.reports)
+        return cls(audit=audit, variants=variants, tokens=tokens, trials=trials, steps=steps)
+
     def resumed_log(self) -> StepLog:
         """Return the log of the text as it was after the eighth step.
 

@@ -269,6 +269,7 @@ def test_every_word_that_pandoc_wrote_is_read_or_listed(ending: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.weekly  # LibreOffice is large: the weekly job installs it
 @pytest.mark.programs("pandoc", "soffice")
 @pytest.mark.parametrize("ending", ["docx", "odt", "rtf", "html", "pdf", "fodt"])
 def test_every_word_that_libreoffice_wrote_is_read_or_listed(ending: str, tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
@@ -32,7 +32,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import _common
 from pura.base.errors import InputError
 from pura.documents import Extraction, endings, read_data
-from pura.record.left_out import left_out_words
+from pura.record.left_out import left_out_share, left_out_words
 
 Converter = Callable[[Path, str], str]
 """Takes a file and the name of its format, and returns its text."""
@@ -41,6 +41,8 @@ FAULTS: Final = frozenset({"input-crash", "reader-forbidden"})
 PATIENCE_S: Final = 60  # with a converter of others
 MAX_BYTES: Final = 8 << 20
 """Larger files are passed over: converters of others take minutes for them."""
+LIMITS: Final = (0.01, 0.02, 0.03, 0.05, 0.1)
+"""Shares of left-out words from which "no mark found" might be forbidden."""
 _WORD: Final = re.compile(r"[^\W_]+")
 
 
@@ -94,6 +96,7 @@ class Tally:
         words: That are examined.
         left_out: Words that are listed.
         uncounted: Files of which a place could not be counted.
+        shares: Share of its words that each examined text leaves out.
         refused: Refusals by their code.
         recalls: Recall of each file that a converter read, by the converter.
     """
@@ -102,6 +105,7 @@ class Tally:
     words: int = 0
     left_out: int = 0
     uncounted: int = 0
+    shares: list[float] = field(default_factory=list)
     refused: Counter[str] = field(default_factory=Counter)
     recalls: dict[str, list[float]] = field(default_factory=dict)
 
@@ -148,6 +152,7 @@ def read_into(tallies: dict[str, Tally], path: Path, converters: Sequence[str]) 
         count = left_out_words(group.left_out)
         tally.uncounted += count is None
         tally.left_out += count or 0
+        tally.shares.append(left_out_share(group.left_out, group.examined_words))
     tally.words += sum(document.words for document in extraction.chosen)
     for name in converters:
         _, convert, formats = CONVERTERS[name]
@@ -178,8 +183,20 @@ def row_of(name: str, tally: Tally, converters: Sequence[str]) -> list[str]:
     ]
 
 
+def limit_rows(tallies: Mapping[str, Tally]) -> list[list[str]]:
+    """Return for each limit how many texts would be answered in part only, by format."""
+    return [
+        [f"{limit:.0%}"]
+        + [
+            f"{sum(share > limit for share in tally.shares)} of {len(tally.shares)}"
+            for _, tally in sorted(tallies.items())
+        ]
+        for limit in LIMITS
+    ]
+
+
 def main() -> int:
-    """Print one row a format."""
+    """Print one row a format, and what each limit of left-out words would forbid."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
     parser.add_argument("--each", type=int, default=100, help="files of an ending in a folder")
@@ -211,6 +228,7 @@ def main() -> int:
     ]
     rows = [row_of(name, tally, converters) for name, tally in sorted(tallies.items())]
     _common.print_table(columns, rows)
+    _common.print_table(["texts above", *sorted(tallies)], limit_rows(tallies))
     if arguments.csv is not None:
         with arguments.csv.open("w", encoding="utf-8", newline="") as file:
             csv.writer(file, lineterminator="\n").writerows([columns, *rows])

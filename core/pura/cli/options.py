@@ -26,7 +26,7 @@ from pura.cli.terminal import (
     with_key_passphrase,
 )
 from pura.measure import Bounds
-from pura.record.audit import DECODERS
+from pura.record.decoders import DECODERS
 from pura.usecases.choices import Choices, refuse_other_rules, together, trusted
 
 if TYPE_CHECKING:

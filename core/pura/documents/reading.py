@@ -18,7 +18,7 @@ from pura.base.errors import InputError, RecordError
 from pura.base.files import open_regular
 from pura.base.numerals import visible
 from pura.base.progress import Checkpoint, never_cancelled
-from pura.documents import formats, manifests, ocr
+from pura.documents import formats, manifests
 from pura.documents.encodings import Preview, decode, previews
 from pura.documents.extraction import (
     MAIN,
@@ -240,6 +240,8 @@ def _read_whole(data: bytes, name: str, options: ReadOptions, heartbeat: Checkpo
             documents=(document,),
         )
     if isinstance(form, Format) and form.name == "picture":
+        from pura.documents import ocr  # numpy is not for the child that reads strangers' files
+
         return _assemble(data, name, form, ocr.read_picture(data, heartbeat=heartbeat))
     told, extracts = read_sandboxed(data, form, options, heartbeat=heartbeat)
     written = any(one.text.strip() for one in extracts if one.role == MAIN)
@@ -257,6 +259,8 @@ def _recognised(data: bytes, extracts: list[Extract], heartbeat: Checkpoint) -> 
     """
     others = [one for one in extracts if one.role != MAIN]
     try:
+        from pura.documents import ocr
+
         return [*ocr.read_pdf(data, heartbeat=heartbeat), *others]
     except InputError as error:
         if not any(one.text.strip() for one in others):

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 from pura.base.decoder import later, one_of
+from pura.record.decoders import DECODERS
 from pura.record.evidence import (
     BitEvidence,
     EvidenceFacts,
@@ -73,9 +74,6 @@ _IN_PART = ("outcome.insufficient-in-part", "outcome.insufficient-in-part-uncoun
 """No mark was found in the part of the file that was examined."""
 OLD_MOST_MARKS = 8
 """So many marks earlier versions looked for in a text, and no more."""
-
-DECODERS: Final = ("exact", "paper")
-"""Whose payload a record reports: the exact decoder's, or the published one's."""
 
 
 @dataclass(frozen=True, kw_only=True)

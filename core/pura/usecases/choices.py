@@ -15,7 +15,7 @@ from pura.base.json_text import read_json
 from pura.base.numerals import visible
 from pura.base.paths import Paths
 from pura.documents import ReadOptions, read_document
-from pura.record.audit import DECODERS
+from pura.record.decoders import DECODERS
 from pura.record.left_out import LEAVE_OUT
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ class Choices:
     """How texts are audited.
 
     Attributes:
-        decoder: Which payload is reported, one of :data:`~pura.record.audit.DECODERS`; ``paper``
+        decoder: Which payload is reported, one of :data:`~pura.record.decoders.DECODERS`; ``paper``
             is the published method.
         policy: A policy, or its file, instead of the user's; None takes the user's, or the default
             one.
@@ -204,7 +204,7 @@ class Choices:
         """Refuse a decoder that does not exist, whoever names it.
 
         Raises:
-            InputError: It is none of :data:`~pura.record.audit.DECODERS`.
+            InputError: It is none of :data:`~pura.record.decoders.DECODERS`.
         """
         if self.decoder not in DECODERS:
             known = ", ".join(DECODERS)

@@ -90,7 +90,7 @@ def forged_texts(use):
     [("docs/how-to/forgery.md", ",", "of"), ("docs/de/how-to/forgery.md", ".", "von")],
 )
 def test_the_pages_say_what_the_table_says(page, thousands, of):
-    text = (ROOT / page).read_text(encoding="utf-8")
+    text = " ".join((ROOT / page).read_text(encoding="utf-8").split())
     texts, before, named = forged_texts("recipient")
     count = f"{texts:,}".replace(",", thousands)
     assert f"**{named} {of} {count}**" in text

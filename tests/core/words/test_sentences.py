@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pura.base import numerals
 from pura.base.errors import RecordError
 from pura.base.numerals import LANGUAGES
-from pura.detect import prepared as prepare
+from pura.detect import handling as prepare
 from pura.detect.restore import variants
 from pura.detect.step_log import STEPS
 from pura.documents import characters, layout, restore

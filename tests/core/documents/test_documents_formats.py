@@ -89,7 +89,7 @@ def test_the_content_decides_before_the_name() -> None:
     assert tell(b"PK\x03\x04xl/workbook", "x.docx").name == "package"
     assert tell(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "x.docx").name == "compound"
     assert tell(b"Before PDF files begin with %PDF-1.7 they are", "x.txt").name == "text"
-    assert tell(b"\x89PNG\r\n\x1a\n", "x.txt").name == "png"
+    assert tell(b"\x89PNG\r\n\x1a\n", "x.txt").name == "picture"
     with pytest.raises(InputError, match="no reader"):
         tell(b"GIF89a", "x.txt")
 

@@ -45,6 +45,7 @@ from pura.documents.formats import (
 )
 from pura.documents.leave_out import by_rule
 from pura.provenance import reading
+from pura.record.left_out import LeftOutKind
 from pura.words.sentences import fill, findings
 
 
@@ -244,11 +245,22 @@ def _read_whole(data: bytes, name: str, options: ReadOptions, heartbeat: Checkpo
 
         return _assemble(data, name, form, ocr.read_picture(data, heartbeat=heartbeat))
     told, extracts = read_sandboxed(data, form, options, heartbeat=heartbeat)
-    written = any(one.text.strip() for one in extracts if one.role == MAIN)
-    if told.name == "pdf" and not written:
+    if told.name == "pdf" and not _has_page_text(extracts):
         extracts = _recognised(data, extracts, heartbeat)
     found = _assemble(data, name, told, extracts)
     return _with_manifest(data, found, options.trust, heartbeat)
+
+
+def _has_page_text(extracts: list[Extract]) -> bool:
+    """Whether the pages of a PDF hold text, be it only what is repeated on each of them.
+
+    Form fields, comments and attachments are beside the pages: a scan may have them.
+    """
+    return any(
+        extract.text.strip()
+        for extract in extracts
+        if extract.role == MAIN or extract.kind is LeftOutKind.HEADER
+    )
 
 
 def _recognised(data: bytes, extracts: list[Extract], heartbeat: Checkpoint) -> list[Extract]:

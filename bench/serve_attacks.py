@@ -180,7 +180,7 @@ def asked(where: str, token: str, count: int, rng: random.Random) -> tuple[list[
                 continue
             place, shown = told.headers.get("location", ""), told.json()
             while shown["status"] == "waiting":
-                time.sleep(0.05)
+                time.sleep(0.05)  # a client asks again, not without a pause
                 shown = client.get(place).json()
             assert shown["status"] == "done", shown
             seconds.append(time.perf_counter() - begun)
@@ -206,7 +206,7 @@ def main() -> None:
             if name in ATTACKS:
                 attacker = spawn.Process(target=attack, args=(name, host, int(port)), daemon=True)
                 attacker.start()
-                time.sleep(3.0)
+                time.sleep(3.0)  # the attack is under way before anything is measured
             try:
                 seconds, refused = asked(where, token, chosen.questions, rng)
             finally:

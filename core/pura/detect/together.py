@@ -171,8 +171,10 @@ def audit_schemes(
         one = _third_party(quiet, options, model, marks, no_progress, checkpoint)
         if isinstance(one, PuraError):
             continue  # it is of the text itself: the audit will say so, too
+        theirs = _concluded(one, text)
+        if isinstance(theirs, PuraError):
+            continue  # the same
         evidence[number] = one
-        theirs = conclude_third_party(one, text.other_schemes)
         beside[number] = replace(text, other_schemes=theirs.schemes)
     audits = audit_documents(
         beside,

@@ -135,14 +135,14 @@ def test_log_of_fifty_audits_holds_no_secret(pura, folder, tmp_path, loudest):
 
 
 def test_lines_of_libraries_are_cut_to_their_head(tmp_path, loudest):
-    logging.getLogger("some.library").warning("cannot open /home/berta/numbat.docx")
+    logging.getLogger("some.package").warning("cannot open /home/berta/numbat.docx")
     logging.getLogger("pura.test").warning("two\nlines")
     logging.getLogger("other").warning("numbat\nnumbat")
     text = diagnostic_text(tmp_path / "log", "Versions 1")
     assert "numbat" in loudest()
     assert "numbat" not in text
     assert text.startswith("Versions 1\n")
-    assert "some.library: …" in text
+    assert "some.package: …" in text
     assert "two\nlines" in text
 
 

@@ -1,7 +1,7 @@
 """RTF: the body as its reader sees it, and what the file holds beside it.
 
 A file is groups within groups. Each group inherits what its outer one says of characters (code
-page, hidden, deleted) and of the place that its text goes to: the body, a footnote, a comment, a
+page, hidden, deleted) and of the destination of its text: the body, a footnote, a comment, a
 header, or nowhere. Deleted, hidden, note and header text is kept apart, as in Word's other formats.
 """
 
@@ -55,7 +55,7 @@ _OBJECTS: Final = "objects"
 _AS_ORIGINAL: Final = "as original"
 
 # What opens a group whose text goes elsewhere than that of the group around it.
-_PLACES: Final = {
+_DESTINATIONS: Final = {
     "footnote": FOOTNOTES,
     "annotation": COMMENTS,
     "shptxt": BOXES,
@@ -151,7 +151,7 @@ class _State:
     """What holds for the characters of a group.
 
     Attributes:
-        place: Which part they go to.
+        destination: The part of the document that the text goes to.
         hidden: They do not show.
         deleted: A tracked change took them out.
         revised: A tracked change put them in.
@@ -165,7 +165,7 @@ class _State:
         of_html: The group repeats, for programs without HTML, what stands beside it.
     """
 
-    place: str = BODY
+    destination: str = BODY
     hidden: bool = False
     deleted: bool = False
     revised: bool = False
@@ -180,7 +180,7 @@ class _State:
 
 
 class _Run(NamedTuple):
-    """Characters, or the end of a paragraph, cell or row, of one place."""
+    """Characters, or the end of a paragraph, cell or row, of one destination."""
 
     text: str
     end: str
@@ -195,7 +195,7 @@ class _Content:
     """What a file holds.
 
     Attributes:
-        runs: By their place.
+        runs: Runs by destination.
         ended: All groups are closed.
         unknown: The code page that the file names and that is not known; empty for none.
     """
@@ -205,30 +205,30 @@ class _Content:
     unknown: str = ""
 
 
-def read_rtf(data: bytes, options: ReadOptions) -> list[Extract]:
+def read_rtf(file_bytes: bytes, options: ReadOptions) -> list[Extract]:
     """Return the body, as accepted and, with tracked changes, as original; other text apart."""
-    chosen = None if options.encoding is None else codec_of(options.encoding)
-    content = _Parser(data, chosen).content()
-    body = content.runs.get(BODY, [])
+    user_codec = None if options.encoding is None else codec_of(options.encoding)
+    parsed = _Parser(file_bytes, user_codec).content()
+    body = parsed.runs.get(BODY, [])
     changed = any(run.deleted or run.revised for run in body)
-    notes = _notes(content)
+    notes = _notes(parsed)
     accepted = _blocks(run for run in body if not run.deleted)
-    left_out = _deleted(content)
+    left_out = _deleted(parsed)
     extracts = [
         extract(accepted, "as accepted" if changed else "", MAIN, notes=notes, left_out=left_out)
     ]
     if changed:
         original = _blocks(run for run in body if not run.revised)
         extracts.append(extract(original, _AS_ORIGINAL, ALTERNATIVE))
-    for place, kind in KINDS_APART.items():
-        blocks = _blocks(run for run in content.runs.get(place, ()) if not run.deleted)
+    for destination, kind in KINDS_APART.items():
+        blocks = _blocks(run for run in parsed.runs.get(destination, ()) if not run.deleted)
         if any(block.text.strip() for block in blocks):
-            extracts.append(extract(blocks, place, ALTERNATIVE, kind=kind))
-    extracts += metadata(block.text for block in _blocks(content.runs.get(_PROPERTIES, ())))
-    objects = _blocks(content.runs.get(_OBJECTS, ()))
-    for number, block in enumerate(filter(lambda block: block.text, objects), 1):
+            extracts.append(extract(blocks, destination, ALTERNATIVE, kind=kind))
+    extracts += metadata(block.text for block in _blocks(parsed.runs.get(_PROPERTIES, ())))
+    object_blocks = _blocks(parsed.runs.get(_OBJECTS, ()))
+    for number, block in enumerate(filter(lambda block: block.text, object_blocks), 1):
         extracts += _object(block.text, f"object {number}")
-    if not content.ended:
+    if not parsed.ended:
         if not extracts[0].text:
             raise truncated()
         extracts[0] = extracts[0].cut_off()
@@ -242,34 +242,36 @@ def _object(digits: str, name: str) -> list[Extract]:
     """
     hexadecimal = "".join(digits.split())
     try:
-        data = bytes.fromhex(hexadecimal[: len(hexadecimal) // 2 * 2])
+        file_bytes = bytes.fromhex(hexadecimal[: len(hexadecimal) // 2 * 2])
     except ValueError:
         return [unreadable(damaged(CONTAINERS["compound"].label), name)]
-    start = data.find(CONTAINERS["compound"].magic[0])
+    start = file_bytes.find(CONTAINERS["compound"].magic[0])
     if start < 0:
         return [unreadable(damaged(CONTAINERS["compound"].label), name)]
-    return ole_extracts(data[start:], name)
+    return ole_extracts(file_bytes[start:], name)
 
 
-def _deleted(content: _Content) -> tuple[LeftOut, ...]:
+def _deleted(parsed: _Content) -> tuple[LeftOut, ...]:
     """List what tracked changes took out, which the original has."""
-    deleted = (run.text for runs in content.runs.values() for run in runs if run.deleted)
+    deleted = (run.text for runs in parsed.runs.values() for run in runs if run.deleted)
     if not (text := "".join(deleted).strip()):
         return ()
     return (LeftOut.of_text(LeftOutKind.DELETED_TEXT, text, part=_AS_ORIGINAL),)
 
 
-def _notes(content: _Content) -> tuple[Sentence, ...]:
+def _notes(parsed: _Content) -> tuple[Sentence, ...]:
     notes = []
-    if content.unknown:
-        assumed = sum(not sign.isascii() for run in content.runs.get(BODY, ()) for sign in run.text)
-        values: dict[str, str | int] = {"name": content.unknown, "n": assumed}
+    if parsed.unknown:
+        assumed = sum(not sign.isascii() for run in parsed.runs.get(BODY, ()) for sign in run.text)
+        parameters: dict[str, str | int] = {"name": parsed.unknown, "n": assumed}
         if assumed:
-            values["encoding"] = "windows-1252"
+            parameters["encoding"] = "windows-1252"
         else:
-            del values["n"]
-        notes.append(sentence("reading.charset" if assumed else "reading.charset-ascii", **values))
-    undecoded = sum(run.text.count("\ufffd") for run in content.runs.get(BODY, ()))
+            del parameters["n"]
+        notes.append(
+            sentence("reading.charset" if assumed else "reading.charset-ascii", **parameters)
+        )
+    undecoded = sum(run.text.count("\ufffd") for run in parsed.runs.get(BODY, ()))
     if undecoded:
         notes.append(sentence("reading.undecoded", n=undecoded))
     return tuple(notes)
@@ -314,8 +316,8 @@ class _Parser:
         codec: What the user chose for all bytes; None takes what the file says.
     """
 
-    def __init__(self, data: bytes, codec: str | None) -> None:
-        self._data, self._chosen = data, codec
+    def __init__(self, file_bytes: bytes, codec: str | None) -> None:
+        self._data, self._chosen = file_bytes, codec
         self._content = _Content()
         self._state, self._outer = _State(), list[_State]()
         self._codec = _DEFAULT_CODEC  # of the file
@@ -360,7 +362,10 @@ class _Parser:
                 raise over("limit.deep")
             self._state = replace(self._state, optional=False)
         elif self._outer:
-            if self._state.place != self._outer[-1].place and self._state.place != _NOWHERE:
+            if (
+                self._state.destination != self._outer[-1].destination
+                and self._state.destination != _NOWHERE
+            ):
                 self._end("paragraph")
             self._state = self._outer.pop()
 
@@ -384,36 +389,36 @@ class _Parser:
         if word in _ENDS:
             self._end(_ENDS[word])
         elif optional and word not in _READ_WHERE_OPTIONAL:
-            self._go(_NOWHERE)
+            self._redirect(_NOWHERE)
             self._state = replace(self._state, fonts=word == "fonttbl")
-        elif word in _DESCRIBING and self._state.place == _INFORMATION:
-            self._go(_PROPERTIES)
-        elif word in _PLACES:
-            self._go(_PLACES[word])
+        elif word in _DESCRIBING and self._state.destination == _INFORMATION:
+            self._redirect(_PROPERTIES)
+        elif word in _DESTINATIONS:
+            self._redirect(_DESTINATIONS[word])
             self._state = replace(self._state, fonts=word == "fonttbl")
         elif word == "ud":  # the same as the group before it, in Unicode
-            self._state = replace(self._state, place=self._outer[-2].place)
+            self._state = replace(self._state, destination=self._outer[-2].destination)
         elif word == "upr":
-            self._go(_NOWHERE)
+            self._redirect(_NOWHERE)
         else:
             self._set(word, number)
         return 0
 
-    def _go(self, place: str) -> None:
-        """Have the rest of the group go to a place; inside of nowhere all is nowhere."""
-        if self._state.place != _NOWHERE:
-            self._state = replace(self._state, place=place)
+    def _redirect(self, destination: str) -> None:
+        """Send the rest of the group to a destination, unless an outer group is skipped."""
+        if self._state.destination != _NOWHERE:
+            self._state = replace(self._state, destination=destination)
 
     def _set(self, word: str, number: int | None) -> None:
         """Change what holds for the characters that follow."""
-        on = number != 0
+        is_on = number != 0
         match word:
             case "v":
-                self._state = replace(self._state, hidden=on)
+                self._state = replace(self._state, hidden=is_on)
             case "deleted":
-                self._state = replace(self._state, deleted=on)
+                self._state = replace(self._state, deleted=is_on)
             case "revised":
-                self._state = replace(self._state, revised=on)
+                self._state = replace(self._state, revised=is_on)
             case "plain":
                 self._state = replace(
                     self._state, hidden=False, deleted=False, revised=False, codec=""
@@ -421,7 +426,7 @@ class _Parser:
             case "pard":
                 self._state = replace(self._state, in_table=False, in_list=False)
             case "intbl" | "itap":
-                self._state = replace(self._state, in_table=on)
+                self._state = replace(self._state, in_table=is_on)
             case "ls" | "pnlvlblt" | "pnlvlbody":
                 self._state = replace(self._state, in_list=True)
             case "uc":
@@ -429,7 +434,7 @@ class _Parser:
             case "fromhtml":
                 self._html = True
             case "htmlrtf" if self._html:
-                self._state = replace(self._state, of_html=on)
+                self._state = replace(self._state, of_html=is_on)
             case _:
                 self._choose_codec(word, number)
 
@@ -494,15 +499,15 @@ class _Parser:
 
     def _flush_bytes(self) -> None:
         if self._bytes:
-            data, self._bytes = bytes(self._bytes), bytearray()
-            self._keep(self._decoded(data))
+            encoded, self._bytes = bytes(self._bytes), bytearray()
+            self._keep(self._decoded(encoded))
 
-    def _decoded(self, data: bytes) -> str:
+    def _decoded(self, encoded: bytes) -> str:
         codec = self._chosen or self._state.codec or self._codec
         if codec == _SYMBOL:
             # Word writes bullets of lists so.
-            return "".join("•" if byte == 0xB7 else chr(0xF000 + byte) for byte in data)
-        return data.decode(codec, "replace")
+            return "".join("•" if byte == 0xB7 else chr(0xF000 + byte) for byte in encoded)
+        return encoded.decode(codec, "replace")
 
     def _flush_units(self) -> None:
         if self._units:
@@ -512,26 +517,26 @@ class _Parser:
 
     def _keep(self, text: str) -> None:
         state = self._state
-        if state.place in (_NOWHERE, _INFORMATION) or state.of_html:
+        if state.destination in (_NOWHERE, _INFORMATION) or state.of_html:
             return
         # What no program shows is none of the document's characters.
         text = text.replace("\x00", "")
         if state.hidden and not state.deleted:
             self._add(HIDDEN, text, "")
         else:
-            self._add(state.place, text, "")
+            self._add(state.destination, text, "")
 
-    def _end(self, what: str) -> None:
+    def _end(self, kind: str) -> None:
         """End a paragraph, cell or row."""
         state = self._state
-        if state.place in (_NOWHERE, _INFORMATION) or state.of_html:
+        if state.destination in (_NOWHERE, _INFORMATION) or state.of_html:
             return
         if self._content.runs.get(HIDDEN) and not self._content.runs[HIDDEN][-1].end:
             self._add(HIDDEN, "", "paragraph")
-        self._add(state.place, "", what)
+        self._add(state.destination, "", kind)
 
-    def _add(self, place: str, text: str, end: str) -> None:
+    def _add(self, destination: str, text: str, end: str) -> None:
         state = self._state
-        in_table = state.in_table and place == BODY
+        in_table = state.in_table and destination == BODY
         run = _Run(text, end, state.deleted, state.revised, in_table, state.in_list)
-        self._content.runs.setdefault(place, []).append(run)
+        self._content.runs.setdefault(destination, []).append(run)

@@ -133,16 +133,16 @@ class StyleRules:
             if identifier := attributes.get("id"):
                 names.add(f"#{identifier}")
             for key in (*names, tag, ""):
-                for (wanted_tag, wanted), declared in self._rules.get(key, {}).items():
-                    if wanted_tag in ("", tag) and wanted <= names:
-                        for name, one in declared.items():
-                            _declare(holding, name, one)
+                for (wanted_tag, required_names), declared in self._rules.get(key, {}).items():
+                    if wanted_tag in ("", tag) and required_names <= names:
+                        for name, candidate in declared.items():
+                            _declare(holding, name, candidate)
         if style := attributes.get("style"):
             for number, (name, value, important) in enumerate(_declarations(style)):
                 # An inline declaration stands above every selector.
                 inline = _Declared(important, (1 << 30, 0, 0), number, value)
                 _declare(holding, name, inline)
-        values = {name: one.value for name, one in holding.items()}
+        values = {name: declaration.value for name, declaration in holding.items()}
         display = values.get("display", "none" if INITIAL_HIDDEN in attributes else "")
         return Look(
             cut=around.cut or display == "none",

@@ -49,9 +49,9 @@ class _Cues:
             self.lines += block
 
 
-def read_subtitles(data: bytes, options: ReadOptions) -> list[Extract]:
+def read_subtitles(file_bytes: bytes, options: ReadOptions) -> list[Extract]:
     """Return what is shown as one text; lines are joined by blanks."""
-    decoded = decode(data, chosen=options.encoding)
+    decoded = decode(file_bytes, choice=options.encoding)
     cues = _Cues()
     block: list[str] = []
     for line in [*decoded.text.removeprefix("\ufeff").splitlines(), ""]:
@@ -62,12 +62,12 @@ def read_subtitles(data: bytes, options: ReadOptions) -> list[Extract]:
             block = []
     if not cues.count:
         raise damaged(FORMATS["subtitles"].label)
-    shown = [_shown(line) for line in cues.lines]
-    shown = [line for line in shown if line]
-    text = " ".join(shown)
+    visible_lines = [_shown(line) for line in cues.lines]
+    visible_lines = [line for line in visible_lines if line]
+    text = " ".join(visible_lines)
     transforms = [Transform(name="cue-times-removed", count=cues.count)]
-    if len(shown) > 1:
-        transforms.append(Transform(name="line-ends-joined", count=len(shown) - 1))
+    if len(visible_lines) > 1:
+        transforms.append(Transform(name="line-ends-joined", count=len(visible_lines) - 1))
     notes = "\n".join(cues.notes).strip()
     left_out = (LeftOut.of_text(LeftOutKind.COMMENT, notes),) if notes else ()
     return [Extract.of(decoded, text, transforms=tuple(transforms), left_out=left_out)]

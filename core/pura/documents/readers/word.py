@@ -61,60 +61,60 @@ _CHUNK_FORMATS: Final = {
 }
 
 
-def read_docx(data: bytes, options: ReadOptions) -> list[Extract]:
+def read_docx(file_bytes: bytes, options: ReadOptions) -> list[Extract]:
     """Return the text as accepted; where changes are tracked also the original; the rest apart."""
-    package = open_package(data)
+    package = open_package(file_bytes)
     main = package.main_part("word/document.xml")
     root = package.xml(main)
     styles = _Styles.of(package, main)
     changed = any(local_name(e) in _ADDED | _REMOVED for e in root.iter())
     notes = (sentence("left-out.numbers"),) if any(named(root, "numPr")) else ()
-    beside = _Beside()
+    asides = _WordAsides()
 
-    def walk(name: str, elements: Iterable[Any], collected: _Beside) -> list[TextBlock]:
+    def walk(name: str, elements: Iterable[Any], collected: _WordAsides) -> list[TextBlock]:
         story = _Walk(package, name, styles, collected)
         return [block for element in elements for block in story.blocks(element)]
 
-    accepted = walk(main, [root], beside)
+    accepted = walk(main, [root], asides)
     original: list[Extract] = []
     if changed:
-        ignored = _Beside()
+        ignored = _WordAsides()
         story = _Walk(package, main, styles, ignored, original=True)
         blocks = story.blocks(root)
         original.append(
             extract(blocks, _AS_ORIGINAL, ALTERNATIVE, dropped=ignored.transforms(), notes=notes)
         )
 
-    apart: list[Extract] = []
+    separate_extracts: list[Extract] = []
     roots = {main: root}
     for part, kind, relations in _STORIES:
         blocks = []
         for name in package.beside(main, *relations):
             roots[name] = package.xml(name)
-            blocks += walk(name, [roots[name]], beside)
-        apart += extract_apart(blocks, part, kind)
+            blocks += walk(name, [roots[name]], asides)
+        separate_extracts += extract_apart(blocks, part, kind)
     boxes = [
         block
         for name, story_root in roots.items()
-        for block in walk(name, _text_boxes(story_root), beside)
+        for block in walk(name, _text_boxes(story_root), asides)
     ]
-    apart += extract_apart(boxes, "text boxes", LeftOutKind.TEXT_BOX)
-    apart += extract_apart(beside.hidden, "hidden text", LeftOutKind.HIDDEN_TEXT)
+    separate_extracts += extract_apart(boxes, "text boxes", LeftOutKind.TEXT_BOX)
+    separate_extracts += extract_apart(asides.hidden, "hidden text", LeftOutKind.HIDDEN_TEXT)
     canvases = [TextBlock(text=text) for story in roots.values() for text in _canvas_texts(story)]
-    apart += extract_apart(canvases, "drawings", LeftOutKind.DIAGRAM)
-    apart += texts_of_drawings(package, list(roots))
-    apart += package.properties()
-    apart += beside.inner
-    apart += embedded_documents(package, list(roots))
+    separate_extracts += extract_apart(canvases, "drawings", LeftOutKind.DIAGRAM)
+    separate_extracts += texts_of_drawings(package, list(roots))
+    separate_extracts += package.properties()
+    separate_extracts += asides.inner
+    separate_extracts += embedded_documents(package, list(roots))
     body = extract(
         accepted,
         "as accepted" if changed else "",
         MAIN,
-        dropped=beside.transforms(),
+        dropped=asides.transforms(),
         notes=notes,
-        left_out=beside.left_out(),
+        left_out=asides.left_out(),
     )
-    return [body, *original, *apart]
+    return [body, *original, *separate_extracts]
 
 
 _STORIES: Final = (
@@ -127,7 +127,7 @@ _STORIES: Final = (
 
 
 @dataclass
-class _Beside:
+class _WordAsides:
     """What a pass over the text finds beside it.
 
     Attributes:
@@ -168,12 +168,12 @@ class _Walk:
         package: Package,
         name: str,
         styles: _Styles,
-        beside: _Beside,
+        asides: _WordAsides,
         *,
         original: bool = False,
     ) -> None:
         self._package, self._name = package, name
-        self._styles, self._beside = styles, beside
+        self._styles, self._asides = styles, asides
         self._original = original
         self._skip = _ADDED if original else _REMOVED
         self._mark = "ins" if original else "del"
@@ -212,7 +212,7 @@ class _Walk:
         self._paragraph_hidden = style_name in self._styles.hidden
         text = self._pending + "".join(self._inline(paragraph))
         if self._hidden:
-            self._beside.hidden.append(TextBlock(text="".join(self._hidden)))
+            self._asides.hidden.append(TextBlock(text="".join(self._hidden)))
             self._hidden = []
         joined = _child(paragraph, "pPr", "rPr", self._mark) is not None
         self._pending = text if joined else ""
@@ -233,14 +233,14 @@ class _Walk:
             if tag in _TEXTS:
                 yield child.text or ""
             elif tag == "r" and self._is_hidden(child):
-                self._beside.hidden_runs += 1
+                self._asides.hidden_runs += 1
                 self._hidden += self._inline(child)
             elif tag == "br" and _value(child, "type") in ("page", "column"):
                 continue
             elif tag in _SIGNS:
                 yield _SIGNS[tag]
             elif tag == _READING:
-                self._beside.readings.append(_plain(child))
+                self._asides.readings.append(_plain(child))
             elif tag in self._skip:
                 self._remove(child)
             elif tag not in _APART and not _is_superseded(child):
@@ -249,15 +249,15 @@ class _Walk:
     def _remove(self, element: Any) -> None:
         """Leave out what a tracked change put in or took out; what it took out is listed."""
         if not self._original and (text := _plain(element)):
-            self._beside.deleted.append(text)
+            self._asides.deleted.append(text)
 
     def _is_hidden(self, run: Any) -> bool:
         vanish = _child(run, "rPr", "vanish")
         if vanish is not None:
             return _is_on(vanish)
         style = _child(run, "rPr", "rStyle")
-        own = style is not None and _value(style) in self._styles.hidden
-        return own or self._paragraph_hidden
+        style_hides = style is not None and _value(style) in self._styles.hidden
+        return style_hides or self._paragraph_hidden
 
     def _chunk(self, element: Any) -> Iterator[TextBlock]:
         """Read a document that Word inserts here when it opens the file."""
@@ -270,13 +270,15 @@ class _Walk:
             extracts = read_inner(self._package.read(name), name, _CHUNK_FORMATS.get(content_type))
         except InputError as error:
             if not self._original:
-                self._beside.inner.append(unreadable(error, name, label="inserted"))
+                self._asides.inner.append(unreadable(error, name, label="inserted"))
             return
-        yield from (TextBlock(text=one.text) for one in extracts if one.role == MAIN)
+        yield from (TextBlock(text=inner.text) for inner in extracts if inner.role == MAIN)
         if not self._original:
-            others = [one for one in extracts if one.role != MAIN]
-            parts = inner_parts(others, f"inserted {name}", name, LeftOutKind.EMBEDDED_DOCUMENT)
-            self._beside.inner += parts
+            other_extracts = [inner for inner in extracts if inner.role != MAIN]
+            parts = inner_parts(
+                other_extracts, f"inserted {name}", name, LeftOutKind.EMBEDDED_DOCUMENT
+            )
+            self._asides.inner += parts
 
 
 def _cells(row: Any) -> Iterator[Any]:
@@ -320,7 +322,7 @@ def _is_superseded(element: Any) -> bool:
     """Whether an element repeats, for older programs, what stands beside it."""
     if local_name(element) != "Fallback":
         return False
-    return any(local_name(beside) == "Choice" for beside in element.getparent())
+    return any(local_name(sibling) == "Choice" for sibling in element.getparent())
 
 
 def _below_superseded(element: Any, top: Any = None) -> bool:
@@ -358,9 +360,9 @@ class _Styles:
                 style = styles.get(name)
                 if style is None or depth > len(styles):  # styles that are based on each other
                     return False
-                own = judge(style)
-                if own is not None:
-                    return own
+                judgement = judge(style)
+                if judgement is not None:
+                    return judgement
                 based_on = _child(style, "basedOn")
                 return based_on is not None and applies(_value(based_on) or "", depth + 1)
 
@@ -378,8 +380,8 @@ def _hides(style: Any) -> bool | None:
 def _quotes(style: Any) -> bool | None:
     """Whether a style is one for quotations; None where that is up to what it is based on."""
     name = _child(style, "name")
-    known = name is not None and (_value(name) or "").lower() in QUOTATION_STYLES
-    return True if known else None
+    is_quotation = name is not None and (_value(name) or "").lower() in QUOTATION_STYLES
+    return True if is_quotation else None
 
 
 def _is_on(switch: Any) -> bool:

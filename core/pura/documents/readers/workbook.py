@@ -15,13 +15,13 @@ from pura.record.left_out import LeftOutKind
 from pura.words.sentences import sentence
 
 _HEADERS: Final = tuple(
-    f"{which}{end}" for end in ("Header", "Footer") for which in ("odd", "even", "first")
+    f"{page_kind}{end}" for end in ("Header", "Footer") for page_kind in ("odd", "even", "first")
 )
 
 
-def read_xlsx(data: bytes, options: ReadOptions) -> list[Extract]:
+def read_xlsx(file_bytes: bytes, options: ReadOptions) -> list[Extract]:
     """Return the sheets that show as main parts; hidden ones, cells and all else apart."""
-    package = open_package(data)
+    package = open_package(file_bytes)
     book = package.main_part("xl/workbook.xml")
     related = package.related(book)
     strings = _SharedStrings(
@@ -32,8 +32,8 @@ def read_xlsx(data: bytes, options: ReadOptions) -> list[Extract]:
             for item in named(package.xml(name), "si")
         ]
     )
-    shown: list[Extract] = []
-    apart: list[Extract] = []
+    visible_sheets: list[Extract] = []
+    separate_extracts: list[Extract] = []
     holders = [book]  # parts that may have drawings and embedded documents
     for sheet in named(package.xml(book), "sheet"):
         _, target = related.get(attribute(sheet, "id"), ("", ""))
@@ -53,24 +53,24 @@ def read_xlsx(data: bytes, options: ReadOptions) -> list[Extract]:
                 kind=LeftOutKind.SHEET,
                 notes=notes,
             )
-            (shown if is_shown else apart).append(extract)
+            (visible_sheets if is_shown else separate_extracts).append(extract)
         texts = [cell for cell in cells.all() if len(cell.text.split()) >= MIN_WORDS]
-        if len(apart) + len(texts) > MAX_PARTS:
+        if len(separate_extracts) + len(texts) > MAX_PARTS:
             raise over("limit.texts", most=MAX_PARTS)
-        apart += [
+        separate_extracts += [
             Extract(text=cell.text, part=f"{part}, cell {cell.reference}", role=ALTERNATIVE)
             for cell in texts
         ]
-        apart += _beside(package, target, drawings, part, cells.headers)
-    apart += extract_apart(
+        separate_extracts += _beside(package, target, drawings, part, cells.headers)
+    separate_extracts += extract_apart(
         [TextBlock(text=text, tight=True) for text in strings.unused()],
         "texts of no cell",
         LeftOutKind.HIDDEN_TEXT,
     )
-    apart += texts_of_drawings(package, holders)
-    apart += package.properties()
-    apart += embedded_documents(package, holders)
-    return [*shown, *apart]
+    separate_extracts += texts_of_drawings(package, holders)
+    separate_extracts += package.properties()
+    separate_extracts += embedded_documents(package, holders)
+    return [*visible_sheets, *separate_extracts]
 
 
 def _beside(
@@ -184,9 +184,9 @@ def _text(cell: Any, strings: _SharedStrings) -> str | None:
     kind = cell.get("t", "n")
     if kind == "inlineStr":
         return "".join(_texts(cell))
-    value = next((child.text or "" for child in cell if local_name(child) == "v"), None)
-    if value is None:
+    stored = next((child.text or "" for child in cell if local_name(child) == "v"), None)
+    if stored is None:
         return ""
     if kind == "str":  # of a formula, as it was worked out last
-        return value
-    return strings[int(value)] if kind == "s" else None
+        return stored
+    return strings[int(stored)] if kind == "s" else None

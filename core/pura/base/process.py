@@ -254,7 +254,7 @@ def start_child(module: str, *, own: bool = False) -> subprocess.Popen[bytes]:
     if sys.platform == "linux":
         environment[PARENT] = str(os.getpid())
     _log.debug("a child starts: %s", module)
-    return subprocess.Popen(  # noqa: S603  (a module of ours, named by our own code)
+    return subprocess.Popen(  # noqa: S603  (a module of this program)
         [sys.executable, "-P", "-B", "-m", module],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

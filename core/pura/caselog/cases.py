@@ -502,7 +502,7 @@ class _Reader:
     def item(self, entry: LogEntry) -> CaseItem:
         """Return the audit that an entry saved."""
         examined = str(entry.facts.get("examined") or entry.time)
-        # Earlier versions did not say who had examined a text that another person saved.
+        # Earlier versions did not record the examiner of a text that another person saved.
         examiner = str(entry.facts.get("examiner") or entry.actor)
         return CaseItem(
             entry=entry,

@@ -1,8 +1,8 @@
 """Attribution of entries to people: names at the time of writing, and subjects of certificates.
 
 The chain identifies people by identifiers, and a person may change the name later. An entry is
-attributed to the name that was valid when it was written. A signature is attributed to the subject
-of its certificate, whoever operated the program.
+attributed to the name that was valid when it was written. A signature is always attributed to the
+subject of its certificate.
 """
 
 from __future__ import annotations

@@ -287,7 +287,7 @@ class Extraction:
         examined_ids = {id(document) for document in relevant}
         part_names = {document.part for document in relevant if document.part}
         examined = sum(document.words for document in relevant if not document.repeats)
-        # A chosen alternative stands for as many words of main text that was not chosen.
+        # A chosen alternative replaces as many words of main text that was not chosen.
         repeated = sum(document.words for document in relevant if document.repeats)
         entries: list[LeftOut] = []
         for part in parts:

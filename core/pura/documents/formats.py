@@ -399,7 +399,7 @@ MAX_MAIL_DEPTH: Final = 20
 MAX_MAIL_PARTS: Final = 1000
 """MIME parts of one message."""
 MAX_MAIL_HEADER_BYTES: Final = 8 << 10
-"""Bytes of one header that says what a MIME part is; honest ones have a few hundred."""
+"""Bytes of one header that describes a MIME part; normal ones have a few hundred."""
 MAX_MAIL_HEADERS_BYTES: Final = 256 << 10
 """Bytes of all such headers of one message together."""
 MAX_MAIL_PARAMETERS: Final = 200
@@ -478,7 +478,7 @@ def refuse_ending(status: int, label: Phrase, *, late: bool) -> None:
     if status == NOT_SHUT_STATUS:
         raise InputError("reader.cage", code="input-sandbox")
     if status != 0:
-        # Python says MemoryError, C code dies of it: by abort, by a bad access, or by a status.
+        # Python raises MemoryError; C code ends by an abort, a bad access, or an exit status.
         if status in (-getattr(signal, "SIGKILL", 9), -getattr(signal, "SIGABRT", 6)):
             raise memory()
         raise InputError("reader.stopped", label=label, status=status, code="input-crash")

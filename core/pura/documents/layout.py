@@ -39,8 +39,8 @@ _PRINTED, _PRINTED_END = 0.88, 0.94
 """Share of the longest line beyond which the next word did not fit where letters differ in width,
 and where a sentence has ended."""
 _PRINTED_BREAKS, _PRINTED_AMID = 0.4, 0.5
-"""Shares of the breaks that a printed column explains, among short paragraphs, and of those amid a
-sentence; the others stand behind two lines in one."""
+"""Shares of the breaks, among short paragraphs, that a printed column explains; and of the breaks
+within sentences. The other breaks follow lines that were joined from two."""
 _TWO_LINES: Final = 1.5  # column widths from which a line is two that were joined at a hyphen
 _SET_IN: Final = 0.8  # share of indented lines; pages also have headers and headings
 _ENDS: Final = 0.6  # share of lines that end a sentence; headings do not
@@ -51,7 +51,8 @@ _LEAST_FILLED: Final = 2  # sentences followed by two blanks, among others follo
 _TRAILING_SHARE: Final = 0.5  # share of lines that end in a blank
 
 _LEAST_APART, _APART_SHARE = 2, 0.5
-"""Signs between blanks from which words and signs were set apart: of all alike so many are."""
+"""Least number, and share among equal signs, of punctuation marks between blanks that show the work
+of a tokenising program."""
 
 _ALONE: Final = re.compile(r"(?<!\S)[^\w\s]+(?!\S)")
 _CLINGING: Final = frozenset("\"'‘’“”,.()[]")

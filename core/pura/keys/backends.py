@@ -297,14 +297,16 @@ class Keyring:
         self._backend = backend
         self._is_service = type(backend).__module__ == "keyring.backends.SecretService"
         self.title = title
-        self._one = threading.Lock()  # each request to the service has a connection of its own
+        self._request_lock = (
+            threading.Lock()
+        )  # for one request at a time; the service allows several
 
     def state(self) -> State:
         """Return the state of the keyring, without a prompt where that is possible."""
         try:
             if self._is_service:
                 return watched(_secret_service_state)
-            with self._one:
+            with self._request_lock:
                 self._backend.get_password(SERVICE, "state")
         except Exception as error:
             return classify(error)
@@ -347,7 +349,7 @@ class Keyring:
         try:
             if self._is_service:
                 return watched(call)
-            with self._one:
+            with self._request_lock:
                 return call()
         except Exception as error:
             state = classify(error)

@@ -32,7 +32,7 @@ Settings: TypeAlias = tuple[dict[str, Any], Sequence[Any]]
 
 @dataclass(frozen=True, kw_only=True)
 class ForeignMark:
-    """What all have in common.
+    """Base class of the settings of third-party marks.
 
     Attributes:
         title: Name of the scheme in every language.
@@ -120,7 +120,7 @@ class GumbelMark(ForeignMark):
 
     @classmethod
     def read(cls, configuration: Mapping[str, Any], width: int | None) -> Settings | None:
-        """Read ``--watermark-config``; ``alpha`` must stand in it, for its default has changed."""
+        """Read ``--watermark-config``; ``alpha`` is required, since its default has changed."""
         del width
         algorithm = configuration.get("algorithm", "gumbel")
         alpha = configuration.get("alpha") if algorithm == "dual_key_gumbel" else None
@@ -222,7 +222,7 @@ class KgwMark(ForeignMark):
 
     @property
     def list_size(self) -> int:
-        """How many tokens are green, of ``list_width``."""
+        """Number of green tokens among ``list_width``."""
         return int(self.list_width * self.gamma)
 
     @property
@@ -252,7 +252,7 @@ FOREIGN: Final[dict[str, type[ForeignMark]]] = {
 }
 """Settings by the name of the scheme, as a profile names it."""
 FOREIGN_NAMES: Final = {name: kind.title for name, kind in FOREIGN.items()}
-"""What people call them, in every language."""
+"""Names of the schemes for people, in every language."""
 SETTINGS_FIELD: Final = "foreign"
 
 

@@ -1,4 +1,4 @@
-"""Chats as programs export them: each message of an assistant is a text of its own.
+"""Exported chats: each message of an assistant is a separate text.
 
 An export is recognised by its structure, with a small adapter for each program. Messages of
 assistants are examined; those of users, tools and the like are separate parts, and are listed as

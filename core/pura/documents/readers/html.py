@@ -71,7 +71,7 @@ _FIELDS: Final = frozenset(["select", "datalist", "button"])
 _HEAD: Final = frozenset(
     ["title", "meta", "link", "style", "script", "base", "noscript", "template"]
 )
-"""Elements that may stand in the head; any other one begins the body."""
+"""Elements that are allowed in the head; any other element begins the body."""
 _QUOTING_CLASSES: Final = frozenset(
     ["gmail_quote", "gmail_quote_container", "yahoo_quoted", "protonmail_quote", "moz-cite-prefix"]
 )
@@ -152,7 +152,7 @@ FIELDS_PART: Final = "form fields"
 
 
 def read_html(file_bytes: bytes, options: ReadOptions) -> list[Extract]:
-    """Return the visible text of a page, and what the page hides as a part of its own."""
+    """Return the visible text of a page, and its hidden text as a separate part."""
     declaration = _DECLARED.search(file_bytes[:4096])
     declared = (declaration[1] or declaration[2]).decode("ascii") if declaration else None
     decoded = decode(file_bytes, choice=options.encoding, declared=declared)

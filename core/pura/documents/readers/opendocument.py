@@ -143,7 +143,7 @@ class _Document:
         extracts: list[Extract] = []
         for name in dict.fromkeys(names):
             content_name = posixpath.join(name, "content.xml")
-            if content_name in self.package:  # of this format, as a folder of its own
+            if content_name in self.package:  # an OpenDocument object, stored as a folder
                 paragraphs = [
                     TextBlock(text="".join(paragraph.itertext()))
                     for paragraph in named(self.package.xml(content_name), "p")

@@ -35,7 +35,7 @@ from pura.words.sentences import sentence
 _EDGE: Final = 2  # lines at either end of a page that may be a header or a footer
 _SHARE: Final = 0.4  # of the pages; headers of left and right pages differ
 _MARGIN: Final = 0.07  # of the height: 2 cm of A4, where office programs put no text
-_SHORT: Final = 8  # words of a header that stands on one page only
+_SHORT: Final = 8  # words of a header that is on one page only
 _NUMBER: Final = re.compile(
     r"[-–— ]*(page |seite |p\. ?)?\d{1,4}( ?(/|of|von) ?\d{1,4})?[-–— ]*", re.IGNORECASE
 )

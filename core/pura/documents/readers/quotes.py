@@ -75,7 +75,7 @@ def split_quoted(text: str, *, page_quotes_removed: bool = False) -> QuotedSplit
     Args:
         text: Text of the body.
         page_quotes_removed: Passages that the HTML page marks as quoted have been removed.
-            A line that announces a quotation then says nothing about the text below it.
+            A line that announces a quotation is then no evidence for the text below it.
     """
     split = QuotedSplit()
     lines = text.split("\n")

@@ -1,9 +1,9 @@
 """Tables and records: CSV, JSON, JSON lines.
 
-Of CSV every cell that is long enough to be a text is one, and every column; the short cells of its
-row (numbers, names, dates) are listed as left out. Of JSON a record is a part: its text stands in
-the field that the user names, or in the first known one; a generator's prompt is never taken for
-its text. The words of other fields are listed as left out.
+In CSV, every cell of sufficient length is a text, and so is every column; the short cells of its
+row (numbers, names, dates) are listed as left out. In JSON, every record is a part. Its text is in
+the field that the user names, or in the first known field; a generator's prompt is never taken as
+the text. The words of other fields are listed as left out.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def read_csv(file_bytes: bytes, options: ReadOptions) -> list[Extract]:
             cells.append(
                 Extract.of(decoded, row[index], name, group=f"row {number}", left_out=short_cells)
             )
-            short_cells = ()  # said once for the row
+            short_cells = ()  # listed once for the row
     role = ALTERNATIVE if cells else MAIN
     columns = [
         Extract.of(decoded, text, f"column {head.get(index, index + 1)}", role=role)
@@ -70,7 +70,7 @@ def read_csv(file_bytes: bytes, options: ReadOptions) -> list[Extract]:
 
 
 def _columns(body: list[list[str]]) -> list[tuple[int, str]]:
-    """Return the columns as texts, the ones that are not too long to be audited."""
+    """Return the columns as texts, except those that are too long for an audit."""
     columns: dict[int, list[str]] = {}
     for row in body:
         for index, cell in enumerate(row):
@@ -83,14 +83,18 @@ def _columns(body: list[list[str]]) -> list[tuple[int, str]]:
 
 
 def delimiter_of(text: str) -> str:
-    """Choose the delimiter that splits the first lines most often; quotes are double quotes."""
+    """Return the delimiter that splits the first lines most often."""
     lines = text[:65536].splitlines()[:20]
     counts = {d: sum(line.count(d) for line in lines) for d in _DELIMITERS}
     return max(_DELIMITERS, key=lambda d: min(counts[d], len(lines)) * 1000 + counts[d])
 
 
 def _head(rows: list[list[str]]) -> tuple[dict[int, str], list[list[str]], int]:
-    """Take the first row as names when it looks like it: several short, different words."""
+    """Split off the first row as column names, if its cells are short and different.
+
+    Returns:
+        The column names by index, the other rows, and the number of the first of them.
+    """
     if not rows:
         return {}, rows, 1
     names = [cell.strip() for cell in rows[0]]
@@ -141,7 +145,7 @@ def read_json(file_bytes: bytes, options: ReadOptions) -> list[Extract]:
 
 
 def _shaped(json_value: Any, decoded: DecodedText) -> list[Extract] | None:
-    """Return the texts of a notebook, a saved stream or an exported chat; None of another value."""
+    """Return the texts of a notebook, a saved stream or an exported chat; None for other JSON."""
     if notebook := notebook_extracts(json_value, decoded):
         return notebook
     stream = stream_extracts(json_value, decoded) if isinstance(json_value, list) else None
@@ -156,7 +160,7 @@ def read_jsonl(file_bytes: bytes, options: ReadOptions) -> list[Extract]:
 
 
 def _lines(decoded: DecodedText, options: ReadOptions) -> list[Extract]:
-    # Only line feeds end a record: U+2028 and its like may stand inside strings.
+    # Only line feeds end a record: U+2028 and similar characters may occur inside strings.
     lines = decoded.text.removeprefix("\ufeff").rstrip().split("\n")
 
     rows: list[tuple[int, Any]] = []
@@ -201,7 +205,7 @@ def _record_extracts(
 
 
 def _other_strings(record: Any, texts: list[str]) -> Iterator[str]:
-    """Yield the strings in a record that are none of its texts."""
+    """Yield the strings in a record that are not among its texts."""
     remaining = Counter(texts)
     stack = [record]
     while stack:
@@ -220,10 +224,10 @@ def _other_strings(record: Any, texts: list[str]) -> Iterator[str]:
 def _require_texts(
     extracts: list[Extract], decoded: DecodedText, options: ReadOptions
 ) -> list[Extract]:
-    """Return the texts of records.
+    """Return the texts of records, if there are any.
 
     Raises:
-        InputError: There are none.
+        InputError: There are no texts.
     """
     if not extracts and decoded.text.strip():
         looked = quoted([options.field]) if options.field else ", ".join(FIELDS)
@@ -232,7 +236,7 @@ def _require_texts(
 
 
 def _find(json_value: Any, field: str | None, part: str) -> Iterator[tuple[str, str]]:
-    """Yield part and text: of a string, a record, a list of them, or records one level below."""
+    """Yield the part and the text of a string, of records, or of records one level below."""
     if isinstance(json_value, str):
         yield part, json_value
     elif isinstance(json_value, list):
@@ -257,7 +261,7 @@ def _find(json_value: Any, field: str | None, part: str) -> Iterator[tuple[str, 
 
 
 def _check_depth(text: str) -> bool:
-    """Refuse deep nesting before the parser recurses into it; brackets in strings do not count.
+    """Refuse deep nesting before the parser recurses into it; brackets in strings are ignored.
 
     Returns:
         Whether the text ends inside a string or a bracket.

@@ -1,8 +1,9 @@
-"""RTF: the body as its reader sees it, and what the file holds beside it.
+"""RTF: the visible body, and the content beside it.
 
-A file is groups within groups. Each group inherits what its outer one says of characters (code
-page, hidden, deleted) and of the destination of its text: the body, a footnote, a comment, a
-header, or nowhere. Deleted, hidden, note and header text is kept apart, as in Word's other formats.
+A file consists of nested groups. Each group inherits the settings of the outer group for characters
+(code page, hidden, deleted) and the destination of its text: the body, a footnote, a comment, a
+header, or nowhere. Deleted text, hidden text, notes and headers become separate parts, as in the
+other formats of Word.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _TOKEN: Final = re.compile(
     rb"|[\r\n]+"
 )
 _MAX_DEPTH: Final = 10_000
-"""Groups within groups; honest files have some twenty."""
+"""Levels of nested groups; normal files have about twenty."""
 
 BODY: Final = ""
 HIDDEN: Final = "hidden text"
@@ -45,16 +46,16 @@ KINDS_APART: Final = {
     HEADERS: LeftOutKind.HEADER,
     BOXES: LeftOutKind.TEXT_BOX,
 }
-"""The parts that text beside the body makes, in their order, with their kinds."""
+"""The parts for text beside the body, in order, with their kinds."""
 _NOWHERE: Final = "nowhere"
 _INFORMATION: Final = "information"
-"""Of the file: names, dates and numbers, and in groups of their own the properties."""
+"""Information about the file: names, dates and numbers, and groups with properties."""
 _PROPERTIES: Final = "properties"
 _OBJECTS: Final = "objects"
 """Embedded files, as hexadecimal digits."""
 _AS_ORIGINAL: Final = "as original"
 
-# What opens a group whose text goes elsewhere than that of the group around it.
+# Control words that open a group with another destination than the group around it.
 _DESTINATIONS: Final = {
     "footnote": FOOTNOTES,
     "annotation": COMMENTS,
@@ -141,28 +142,28 @@ _FONT_CHARSETS: Final = {
 }
 _SYMBOL_CHARSET: Final = 2
 _SYMBOL: Final = "symbol"
-"""Fonts of pictures: their characters are not letters, and stand in Unicode's private area."""
+"""Codec name for symbol fonts, whose characters are mapped to Unicode's private use area."""
 _FAMILIES: Final = {"ansi": "cp1252", "mac": "mac_roman", "pc": "cp437", "pca": "cp850"}
 _DEFAULT_CODEC: Final = "cp1252"
 
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """What holds for the characters of a group.
+    """Settings of a group for its characters.
 
     Attributes:
         destination: The part of the document that the text goes to.
-        hidden: They do not show.
-        deleted: A tracked change took them out.
-        revised: A tracked change put them in.
-        skipped: How many characters stand behind one of Unicode for older programs.
-        codec: By which bytes become characters; empty takes the file's own.
-        in_table: The paragraph is one of a table.
-        in_list: The paragraph is an item of a list.
-        fonts: The group is the table of fonts.
-        font: The font that is described there.
-        optional: The group has begun with a sign that programs may pass over it.
-        of_html: The group repeats, for programs without HTML, what stands beside it.
+        hidden: The text is hidden.
+        deleted: A tracked change deleted the text.
+        revised: A tracked change inserted the text.
+        skipped: Number of characters for older programs after each Unicode character.
+        codec: Codec of the bytes; empty takes the codec of the file.
+        in_table: The paragraph is in a table.
+        in_list: The paragraph is a list item.
+        fonts: The group is the font table.
+        font: Number of the font that is being described in the font table.
+        optional: The group is marked as optional for programs that do not know it.
+        of_html: The group repeats adjacent HTML for programs without HTML.
     """
 
     destination: str = BODY
@@ -180,7 +181,7 @@ class _State:
 
 
 class _Run(NamedTuple):
-    """Characters, or the end of a paragraph, cell or row, of one destination."""
+    """Characters, or the end of a paragraph, cell or row, in one destination."""
 
     text: str
     end: str
@@ -192,7 +193,7 @@ class _Run(NamedTuple):
 
 @dataclass
 class _Content:
-    """What a file holds.
+    """The content of a file.
 
     Attributes:
         runs: Runs by destination.
@@ -206,7 +207,7 @@ class _Content:
 
 
 def read_rtf(file_bytes: bytes, options: ReadOptions) -> list[Extract]:
-    """Return the body, as accepted and, with tracked changes, as original; other text apart."""
+    """Return the body with changes accepted, the original body, and further parts."""
     user_codec = None if options.encoding is None else codec_of(options.encoding)
     parsed = _Parser(file_bytes, user_codec).content()
     body = parsed.runs.get(BODY, [])
@@ -252,7 +253,7 @@ def _object(digits: str, name: str) -> list[Extract]:
 
 
 def _deleted(parsed: _Content) -> tuple[LeftOut, ...]:
-    """List what tracked changes took out, which the original has."""
+    """Return an entry for text that tracked changes deleted, which the original contains."""
     deleted = (run.text for runs in parsed.runs.values() for run in runs if run.deleted)
     if not (text := "".join(deleted).strip()):
         return ()
@@ -278,7 +279,7 @@ def _notes(parsed: _Content) -> tuple[Sentence, ...]:
 
 
 def _blocks(runs: Iterator[_Run] | Sequence[_Run]) -> list[TextBlock]:
-    """Put runs together to paragraphs and the rows of tables."""
+    """Join runs to paragraphs and rows of tables."""
     blocks: list[TextBlock] = []
     text: list[str] = []
     paragraphs: list[str] = []  # of the cell
@@ -294,7 +295,7 @@ def _blocks(runs: Iterator[_Run] | Sequence[_Run]) -> list[TextBlock]:
                 cells.append("\n".join([*paragraphs, "".join(text)]))
                 paragraphs = []
             case "row":
-                # A row that ends without its last cell has its text all the same.
+                # The text of a last cell without an end mark belongs to the row.
                 rest = "\n".join([*paragraphs, "".join(text)])
                 row = [*cells, rest] if rest else cells
                 blocks.append(TextBlock(text="\t".join(row), tight=True))
@@ -313,7 +314,7 @@ class _Parser:
 
     Args:
         data: The file.
-        codec: What the user chose for all bytes; None takes what the file says.
+        codec: Codec that the user chose for all bytes; None takes the declarations of the file.
     """
 
     def __init__(self, file_bytes: bytes, codec: str | None) -> None:
@@ -329,7 +330,7 @@ class _Parser:
         self._html = False
 
     def content(self) -> _Content:
-        """Return what the file holds."""
+        """Return the content of the file."""
         position, end = 0, len(self._data)
         while position < end:
             token = _TOKEN.match(self._data, position)
@@ -348,7 +349,7 @@ class _Parser:
             elif text := token["text"]:
                 self._take(text)
             if not self._outer and token["brace"] == b"}":
-                break  # what follows the last brace is no part of the document
+                break  # anything after the last brace is not part of the document
         self._flush()
         self._content.ended = not self._outer
         return self._content
@@ -372,7 +373,7 @@ class _Parser:
     # Control words
 
     def _control(self, word: str, number: int | None) -> int:
-        """Do what a control word says; return how many bytes behind it are raw."""
+        """Apply a control word; return the number of raw bytes after it."""
         if self._passed_over:
             self._passed_over -= 1
             return max(0, number or 0) if word == "bin" else 0
@@ -396,7 +397,7 @@ class _Parser:
         elif word in _DESTINATIONS:
             self._redirect(_DESTINATIONS[word])
             self._state = replace(self._state, fonts=word == "fonttbl")
-        elif word == "ud":  # the same as the group before it, in Unicode
+        elif word == "ud":  # repeats the group before it in Unicode
             self._state = replace(self._state, destination=self._outer[-2].destination)
         elif word == "upr":
             self._redirect(_NOWHERE)
@@ -410,7 +411,7 @@ class _Parser:
             self._state = replace(self._state, destination=destination)
 
     def _set(self, word: str, number: int | None) -> None:
-        """Change what holds for the characters that follow."""
+        """Change the settings for the following characters."""
         is_on = number != 0
         match word:
             case "v":
@@ -439,7 +440,7 @@ class _Parser:
                 self._choose_codec(word, number)
 
     def _choose_codec(self, word: str, number: int | None) -> None:
-        """Take what a control word says of code pages and fonts."""
+        """Apply a control word for code pages and fonts."""
         if word in _FAMILIES:
             self._codec = _FAMILIES[word]
         elif word == "ansicpg" and number is not None:
@@ -473,13 +474,13 @@ class _Parser:
     # Characters
 
     def _unicode(self, number: int) -> None:
-        """Take one unit of UTF-16; the characters for older programs behind it are passed over."""
+        """Collect one unit of UTF-16; the characters for older programs after it are skipped."""
         self._flush_bytes()
         self._units.append(number & 0xFFFF)
         self._passed_over = self._state.skipped
 
     def _take(self, text: bytes) -> None:
-        """Take bytes in the code page that holds."""
+        """Collect bytes in the current code page."""
         passed = min(self._passed_over, len(text))
         self._passed_over -= passed
         if text := text[passed:]:
@@ -505,7 +506,7 @@ class _Parser:
     def _decoded(self, encoded: bytes) -> str:
         codec = self._chosen or self._state.codec or self._codec
         if codec == _SYMBOL:
-            # Word writes bullets of lists so.
+            # Word writes the bullets of lists in a symbol font.
             return "".join("•" if byte == 0xB7 else chr(0xF000 + byte) for byte in encoded)
         return encoded.decode(codec, "replace")
 
@@ -519,7 +520,7 @@ class _Parser:
         state = self._state
         if state.destination in (_NOWHERE, _INFORMATION) or state.of_html:
             return
-        # What no program shows is none of the document's characters.
+        # NUL is shown by no program, so it is not part of the text.
         text = text.replace("\x00", "")
         if state.hidden and not state.deleted:
             self._add(HIDDEN, text, "")

@@ -1,9 +1,9 @@
-"""Word documents: the text as accepted, as original, and what stands beside it.
+"""Word documents: the text with changes accepted, the original text, and further content.
 
-The XML is read directly: relationships that lead outside, pictures, macros, fields' codes and
-templates are never touched, so that nothing outside can be asked for. Every word of the file is in
-one place: the body, a part beside it (notes, comments, headers, text boxes, hidden text, diagrams,
-embedded documents), or the list of what tracked changes took out.
+The XML is read directly. External relationships, pictures, macros, field codes and templates are
+never used, so that nothing outside can be requested. Every word of the file is in exactly one of
+these: the body, a further part (notes, comments, headers, text boxes, hidden text, diagrams,
+embedded documents), or the list of deletions by tracked changes.
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ _ADDED: Final = frozenset({"ins", "moveTo"})
 _REMOVED: Final = frozenset({"del", "moveFrom"})
 _APART: Final = frozenset(
     {
-        *("drawing", "pict", "object", "txbxContent"),  # their words are parts of their own
+        *("drawing", "pict", "object", "txbxContent"),  # their text becomes separate parts
         *("instrText", "delInstrText", "fldData", "ffData"),  # what a field does, not what it shows
         *("pPr", "rPr", "tblPr", "trPr", "tcPr", "sectPr", "sdtPr", "sdtEndPr", "rubyPr"),
     }
 )
-"""Elements of a body whose text is not the body's."""
+"""Elements in a body whose text is not part of the body."""
 _READING: Final = "rt"
-"""The reading of Chinese characters, in small letters above them."""
+"""Element with the reading of Chinese characters, which is printed small above them."""
 _AS_ORIGINAL: Final = "as original"
 
-# How an inserted document ("altChunk") is read, by its content type.
+# Formats of inserted documents ("altChunk") by their content type.
 _CHUNK_FORMATS: Final = {
     "text/html": "html",
     "application/xhtml+xml": "html",
@@ -62,7 +62,7 @@ _CHUNK_FORMATS: Final = {
 
 
 def read_docx(file_bytes: bytes, options: ReadOptions) -> list[Extract]:
-    """Return the text as accepted; where changes are tracked also the original; the rest apart."""
+    """Return the text with changes accepted, the original text, and further parts."""
     package = open_package(file_bytes)
     main = package.main_part("word/document.xml")
     root = package.xml(main)
@@ -123,18 +123,18 @@ _STORIES: Final = (
     ("comments", LeftOutKind.COMMENT, ("comments",)),
     ("headers and footers", LeftOutKind.HEADER, ("header", "footer")),
 )
-"""Parts of the package beside the body: name, kind, and relations that lead to them."""
+"""Further parts of the package: name, kind, and relations of the body that lead to them."""
 
 
 @dataclass
 class _WordAsides:
-    """What a pass over the text finds beside it.
+    """Content beside the body, collected while it is read.
 
     Attributes:
         hidden: Text that is formatted as hidden.
-        deleted: What tracked changes took out.
-        readings: Of Chinese characters.
-        inner: Parts of inserted documents, other than the text that stands at its place.
+        deleted: Text that tracked changes deleted.
+        readings: Readings of Chinese characters.
+        inner: Parts of inserted documents, except their main text, which is in the body.
         hidden_runs: Number of pieces of hidden text.
     """
 
@@ -145,13 +145,13 @@ class _WordAsides:
     hidden_runs: int = 0
 
     def transforms(self) -> tuple[Transform, ...]:
-        """Return what was dropped on the way."""
+        """Return the transforms for removed text."""
         if not self.hidden_runs:
             return ()
         return (Transform(name="hidden-removed", count=self.hidden_runs),)
 
     def left_out(self) -> tuple[LeftOut, ...]:
-        """Return what no part holds as its own."""
+        """Return content that is in no separate part."""
         entries = []
         if deleted := "\n".join(self.deleted).strip():
             entries.append(LeftOut.of_text(LeftOutKind.DELETED_TEXT, deleted, part=_AS_ORIGINAL))
@@ -161,7 +161,7 @@ class _WordAsides:
 
 
 class _Walk:
-    """One pass over a story (the body, the footnotes …), in one of the two readings."""
+    """Reads a story (the body, the footnotes …), with changes accepted or as original."""
 
     def __init__(
         self,
@@ -247,7 +247,7 @@ class _Walk:
                 yield from self._inline(child)
 
     def _remove(self, element: Any) -> None:
-        """Leave out what a tracked change put in or took out; what it took out is listed."""
+        """Omit an insertion or deletion by tracked changes; deleted text is collected."""
         if not self._original and (text := _plain(element)):
             self._asides.deleted.append(text)
 
@@ -282,7 +282,7 @@ class _Walk:
 
 
 def _cells(row: Any) -> Iterator[Any]:
-    """Yield the cells of a row, also those inside content controls and custom XML."""
+    """Yield the cells of a row, including those inside content controls and custom XML."""
     for child in row:
         tag = local_name(child)
         if tag == "tc":
@@ -296,7 +296,7 @@ def _text_boxes(root: Any) -> Iterator[Any]:
 
 
 def _canvas_texts(root: Any) -> Iterator[str]:
-    """Yield text of drawings that stands in them without a text box."""
+    """Yield the texts in drawings outside text boxes."""
     for drawing in named(root, "drawing"):
         if _below_superseded(drawing):
             continue
@@ -319,7 +319,7 @@ def _plain(element: Any) -> str:
 
 
 def _is_superseded(element: Any) -> bool:
-    """Whether an element repeats, for older programs, what stands beside it."""
+    """Return whether an element repeats its sibling for older programs."""
     if local_name(element) != "Fallback":
         return False
     return any(local_name(sibling) == "Choice" for sibling in element.getparent())
@@ -336,11 +336,11 @@ def _below_superseded(element: Any, top: Any = None) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class _Styles:
-    """What styles say of text, by their identifiers.
+    """Identifiers of styles with special meanings.
 
     Attributes:
-        hidden: Styles whose text does not show.
-        quoting: Styles of paragraphs that are quotations.
+        hidden: Styles with hidden text.
+        quoting: Paragraph styles for quotations.
     """
 
     hidden: frozenset[str | None]
@@ -348,7 +348,7 @@ class _Styles:
 
     @classmethod
     def of(cls, package: Package, main: str) -> _Styles:
-        """Read the styles of a document, also what they take from those they are based on."""
+        """Read the styles of a document, including properties inherited from other styles."""
         styles: dict[str, Any] = {}
         for name in package.beside(main, "styles"):
             for style in named(package.xml(name), "style"):
@@ -372,13 +372,13 @@ class _Styles:
 
 
 def _hides(style: Any) -> bool | None:
-    """Whether a style hides its text; None where it does not say."""
+    """Return whether a style hides its text; None if it inherits this."""
     vanish = _child(style, "rPr", "vanish")
     return None if vanish is None else _is_on(vanish)
 
 
 def _quotes(style: Any) -> bool | None:
-    """Whether a style is one for quotations; None where that is up to what it is based on."""
+    """Return whether a style is for quotations; None if it inherits this."""
     name = _child(style, "name")
     is_quotation = name is not None and (_value(name) or "").lower() in QUOTATION_STYLES
     return True if is_quotation else None

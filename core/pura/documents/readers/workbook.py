@@ -1,4 +1,4 @@
-"""Workbooks: the texts of cells, sheet by sheet, and what stands beside the cells."""
+"""Workbooks: the texts of cells, sheet by sheet, and further content."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _HEADERS: Final = tuple(
 
 
 def read_xlsx(file_bytes: bytes, options: ReadOptions) -> list[Extract]:
-    """Return the sheets that show as main parts; hidden ones, cells and all else apart."""
+    """Return visible sheets as main parts; hidden sheets, cells and the rest as further parts."""
     package = open_package(file_bytes)
     book = package.main_part("xl/workbook.xml")
     related = package.related(book)
@@ -76,7 +76,7 @@ def read_xlsx(file_bytes: bytes, options: ReadOptions) -> list[Extract]:
 def _beside(
     package: Package, target: str, drawings: list[str], part: str, headers: list[str]
 ) -> Iterator[Extract]:
-    """Yield what stands beside the cells of one sheet."""
+    """Yield comments, text boxes, headers and footers of one sheet."""
     comments = [
         TextBlock(text="".join(_texts(comment)))
         for name in package.related_as(target, "comments")
@@ -95,7 +95,7 @@ def _beside(
 
 
 class _SharedStrings:
-    """The texts that cells refer to by number; some writers leave texts that no cell has."""
+    """The texts that cells refer to by number; some programs leave unused texts."""
 
     def __init__(self, texts: list[str]) -> None:
         self._texts = texts
@@ -114,7 +114,7 @@ class _SharedStrings:
 
 @dataclass(frozen=True, kw_only=True)
 class _Cell:
-    """A cell that holds words; ``reference`` names it, such as B7."""
+    """A cell with text; ``reference`` is its name, such as B7."""
 
     reference: str
     text: str
@@ -122,12 +122,12 @@ class _Cell:
 
 @dataclass(kw_only=True)
 class _Sheet:
-    """What a sheet holds.
+    """The content of a sheet.
 
     Attributes:
-        rows: Its cells that hold words, row by row.
-        others: Number of cells that hold none.
-        headers: Headers and footers of its pages when it is printed.
+        rows: Cells with text, row by row.
+        others: Number of other cells.
+        headers: Headers and footers of the printed pages.
     """
 
     rows: list[list[_Cell]] = field(default_factory=list)
@@ -140,12 +140,12 @@ class _Sheet:
         return "\n".join("\t".join(cell.text for cell in row) for row in self.rows)
 
     def all(self) -> Iterator[_Cell]:
-        """Yield all cells that hold words."""
+        """Yield all cells with text."""
         return (cell for row in self.rows for cell in row)
 
 
 def _texts(element: Any) -> Iterator[str]:
-    """Yield the text of a cell or comment, without the readings of Japanese words above it."""
+    """Yield the text of a cell or comment, without the readings of Japanese words."""
     for child in element:
         match local_name(child):
             case "t":
@@ -166,7 +166,7 @@ def _read_sheet(root: Any, strings: _SharedStrings) -> _Sheet:
             if text is None:
                 sheet.others += 1
             elif text.strip():
-                # A text that stands once in the file may be asked for in a million cells.
+                # A million cells may refer to one text of the file.
                 size += len(text)
                 if size > MAX_TOTAL_CHARACTERS:
                     raise over("limit.characters", most=MAX_TOTAL_CHARACTERS)
@@ -180,13 +180,13 @@ def _read_sheet(root: Any, strings: _SharedStrings) -> _Sheet:
 
 
 def _text(cell: Any, strings: _SharedStrings) -> str | None:
-    """Return the text of a cell, empty where there is nothing; None where it holds a number."""
+    """Return the text of a cell, empty for an empty cell; None for a number."""
     kind = cell.get("t", "n")
     if kind == "inlineStr":
         return "".join(_texts(cell))
     stored = next((child.text or "" for child in cell if local_name(child) == "v"), None)
     if stored is None:
         return ""
-    if kind == "str":  # of a formula, as it was worked out last
+    if kind == "str":  # the last result of a formula
         return stored
     return strings[int(stored)] if kind == "s" else None

@@ -94,14 +94,14 @@ class Kind:
     ) -> sqlite3.Connection:
         mode = "ro" if read_only else "rwc" if create else "rw"
         uri = f"{path.absolute().as_uri()}?mode={mode}"
-        if read_only and _lies_still(path):
+        if read_only and _is_immutable(path):
             uri += "&immutable=1"
         with self.guard():
             # Transactions are begun and ended explicitly (isolation_level=None).
             connection = sqlite3.connect(uri, uri=True, timeout=timeout, isolation_level=None)
         try:
             with self.guard():
-                self._settle(connection, create=create, read_only=read_only)
+                self._prepare(connection, create=create, read_only=read_only)
         except BaseException:
             connection.close()
             raise
@@ -116,7 +116,7 @@ class Kind:
         copy = sqlite3.connect(":memory:", isolation_level=None)
         try:
             stored.backup(copy)
-            self._settle(copy, create=False, read_only=False)
+            self._prepare(copy, create=False, read_only=False)
             copy.execute("PRAGMA query_only = ON")
         except BaseException:
             copy.close()
@@ -145,7 +145,7 @@ class Kind:
                         "%s: version %d made of version %d", self.noun, current + 1, current
                     )
 
-    def _settle(self, connection: sqlite3.Connection, *, create: bool, read_only: bool) -> None:
+    def _prepare(self, connection: sqlite3.Connection, *, create: bool, read_only: bool) -> None:
         connection.execute("PRAGMA trusted_schema = OFF")
         connection.execute("PRAGMA cell_size_check = ON")
         for pragma in self.pragmas:
@@ -183,7 +183,7 @@ class Handle:
         self.close()
 
 
-def _lies_still(path: Path) -> bool:
+def _is_immutable(path: Path) -> bool:
     """Return whether nobody can be writing: the folder is not writable, and there is no WAL file.
 
     In WAL mode SQLite creates a file next to the database, even for reading.

@@ -101,7 +101,7 @@ class LockedBytes:
     """A secret of :data:`SLOT` bytes in locked memory, which is overwritten after use.
 
     Args:
-        data: The secret; it is copied.
+        secret: The secret, which is copied.
     """
 
     __slots__ = ("_slot",)

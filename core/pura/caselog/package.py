@@ -169,7 +169,7 @@ def import_case(log: CaseLog, case_file: bytes, actor: Person) -> Case:
     with log.writing():
         if any(True for _ in log.entries(case=case)):
             raise CaseLogError("caselog.twice", code="case-log-imported")
-        with _strange():
+        with _untrusted_input():
             for row in kept_rows:
                 if row.field == "record" or row.field.startswith(RECORD_OF):
                     _check_record(row)
@@ -182,7 +182,7 @@ def import_case(log: CaseLog, case_file: bytes, actor: Person) -> Case:
                 raise _altered(candidate)  # this log already has another entry of this number
         if any(entry.log == log.id for entry in new):
             raise CaseLogError("caselog.own", code="case-log-own")
-        with _taken_in():
+        with _errors_of_file():
             for entry in new:
                 insert(log.db, entry)
             new_numbers = {(entry.log, entry.seq) for entry in new}
@@ -214,7 +214,7 @@ def read_package(case_file: bytes) -> Package:
     Raises:
         CaseLogError: The file is no case file, is incomplete, damaged or altered.
     """
-    with _strange(), zipfile.ZipFile(io.BytesIO(_bounded(case_file))) as archive:
+    with _untrusted_input(), zipfile.ZipFile(io.BytesIO(_bounded(case_file))) as archive:
         index = _index(archive)
         people = [_entry(row) for row in index["people"]]
         erased = [_entry(row) for row in index.get("erasures", ())]
@@ -237,7 +237,7 @@ def read_package(case_file: bytes) -> Package:
 
 
 @contextmanager
-def _strange() -> Iterator[None]:
+def _untrusted_input() -> Iterator[None]:
     """Convert exceptions of an untrusted file to the error that it is not a case file.
 
     Raises:
@@ -264,14 +264,14 @@ def _strange() -> Iterator[None]:
 
 
 @contextmanager
-def _taken_in() -> Iterator[None]:
+def _errors_of_file() -> Iterator[None]:
     """Attribute errors on reading back an imported case to the file, not to the log.
 
     Raises:
         CaseLogError: The file is not a case file.
     """
     try:
-        with _strange():
+        with _untrusted_input():
             yield
     except CaseLogError as error:
         raise error if error.key.startswith("caselog.not") else _not_a_case(error.key) from None

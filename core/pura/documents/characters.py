@@ -88,12 +88,12 @@ def hidden_characters(text: str) -> tuple[tuple[str, int], ...]:
     counts = Counter(
         kind_of_hidden(text[position])
         for position in positions
-        if position not in excused and not _at_home(text, position, from_right=from_right)
+        if position not in excused and not _has_purpose(text, position, from_right=from_right)
     )
     return tuple((kind, counts[kind]) for kind in KINDS if counts[kind])
 
 
-def _at_home(text: str, position: int, *, from_right: bool) -> bool:
+def _has_purpose(text: str, position: int, *, from_right: bool) -> bool:
     char, before, following = (
         text[position],
         text[position - 1 : position],
@@ -114,7 +114,7 @@ def _at_home(text: str, position: int, *, from_right: bool) -> bool:
             return char in _PAGE_BREAKS and (before in ("", "\n", "\r") or following in ("", "\n"))
         case "blank-letters":
             family = "BRAILLE" if char == "\u2800" else "HANGUL"
-            return any(_named(neighbour, family) for neighbour in (before, following))
+            return any(_has_name(neighbour, family) for neighbour in (before, following))
         case "soft-hyphens":
             return False
     if char == "\ufeff":
@@ -140,7 +140,7 @@ def _of_script(char: str) -> bool:
     )
 
 
-def _named(char: str, family: str) -> bool:
+def _has_name(char: str, family: str) -> bool:
     return (
         bool(char)
         and not kind_of_hidden(char)
@@ -280,11 +280,13 @@ def rewrite(text: str, changes: Iterable[Change], kinds: Iterable[str]) -> Resto
     return Restored(
         text="".join(pieces),
         origin=np.concatenate(origins),
-        substitutions=_summed(applied, text, kinds),
+        substitutions=_substitutions_of(applied, text, kinds),
     )
 
 
-def _summed(changes: list[Change], text: str, kinds: Iterable[str]) -> tuple[Substitution, ...]:
+def _substitutions_of(
+    changes: list[Change], text: str, kinds: Iterable[str]
+) -> tuple[Substitution, ...]:
     listed = []
     for name in kinds:
         changes_of_kind = [c for c in changes if c.name == name]

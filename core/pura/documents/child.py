@@ -147,7 +147,7 @@ def _answer_questions(size: int) -> NoReturn:
     pages = importlib.import_module("pura.documents.readers.pages")
     confine_codecs()
     sandbox.close()
-    answer = pages.asked(source.read(size))
+    answer = pages.answerer(source.read(size))
     label = FORMATS["pdf"].label
     while question := source.readline(_MAX_HEAD):
         try:

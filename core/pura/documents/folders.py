@@ -196,13 +196,13 @@ class _Walk:
 
     def _entry(self, entry: os.DirEntry[str], depth: int) -> Iterator[Path | Skipped]:
         path = Path(entry.path)
-        reason = self._unwanted(entry)
+        reason = self._reason_by_name(entry)
         if reason is None:
             try:
                 if entry.is_dir():
                     yield from self._subfolder(path, depth)
                     return
-                reason = self._unfit(entry)
+                reason = self._reason_by_file(entry)
             except OSError:
                 reason = UNREADABLE  # a link that leads nowhere, or a file that has just gone
         if reason is None:
@@ -219,7 +219,7 @@ class _Walk:
         else:
             yield from self.folder(path, depth + 1)
 
-    def _unwanted(self, entry: os.DirEntry[str]) -> str | None:
+    def _reason_by_name(self, entry: os.DirEntry[str]) -> str | None:
         """Return the reason to skip a name without examining it further, or None."""
         if entry.name.startswith(".") and not self._options.hidden:
             return HIDDEN
@@ -229,7 +229,7 @@ class _Walk:
             return PATTERN
         return None
 
-    def _unfit(self, entry: os.DirEntry[str]) -> str | None:
+    def _reason_by_file(self, entry: os.DirEntry[str]) -> str | None:
         """Return the reason to skip a file, or None."""
         facts = entry.stat()
         if not stat.S_ISREG(facts.st_mode):

@@ -207,7 +207,7 @@ _PDF_LINE: Final = re.compile(rb"^%PDF-\d", re.MULTILINE)
 _PICTURES: Final = (b"\x89PNG", b"\xff\xd8\xff", b"II*\x00", b"MM\x00*")
 """First bytes of PNG, JPEG and TIFF files."""
 # First bytes of files without a reader, and what messages call these files.
-_STRANGERS: Final = (
+_WITHOUT_READER: Final = (
     (b"GIF8", phrase("kind.picture", name="GIF")),
     (b"\x7fELF", phrase("kind.program")),
     (b"MZ\x90", phrase("kind.program")),
@@ -279,7 +279,7 @@ def _by_magic(file_bytes: bytes) -> Format | Container | None:
         return FORMATS["picture"]
     if _is_flat_package(file_bytes):
         return CONTAINERS["package"]
-    for magic, kind in _STRANGERS:
+    for magic, kind in _WITHOUT_READER:
         if file_bytes.startswith(magic):
             raise no_reader(kind)
     return None

@@ -91,7 +91,7 @@ def verified(
     head = json.dumps({"trust": trust}).encode()
     ending = ask_child(head + b"\n" + json.dumps(request).encode(), heartbeat)
     try:
-        manifests = [_taken(rows) for rows in json.loads(ending.answer)["manifests"]]
+        manifests = [_validated(rows) for rows in json.loads(ending.answer)["manifests"]]
     except (ValueError, TypeError, KeyError, RecursionError, RecordError):
         manifests = []
     if ending.status or ending.late or len(manifests) != len(assets):
@@ -131,7 +131,7 @@ def verified_store(
     return facts
 
 
-def _taken(rows: object) -> tuple[ManifestFacts, ...]:
+def _validated(rows: object) -> tuple[ManifestFacts, ...]:
     """Validate the facts about manifests that the child sent."""
     manifests = decoder.decode(tuple[ManifestFacts, ...], rows)
     for facts in manifests:

@@ -232,7 +232,7 @@ class Pages:
             head, length = LENGTHS.unpack(_read(child.stdout, LENGTHS.size))
             if head > _MAX_HEAD or length not in (0, size):
                 raise ValueError("length")
-            return _told(_read(child.stdout, head)), _read(child.stdout, length)
+            return _checked_reply(_read(child.stdout, head)), _read(child.stdout, length)
         except (OSError, EOFError):
             with suppress(subprocess.TimeoutExpired):
                 child.wait(_LAST_SECONDS)  # it is ending; its status tells the reason
@@ -270,7 +270,7 @@ def _read(pipe: IO[bytes], size: int) -> bytes:
     return bytes(received)
 
 
-def _told(line: bytes) -> dict[str, Any]:
+def _checked_reply(line: bytes) -> dict[str, Any]:
     """Return the JSON part of an answer, or raise the error that it contains."""
     reply = json.loads(line)
     if "error" in reply:

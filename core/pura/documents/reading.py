@@ -134,10 +134,10 @@ def read_sandboxed(
     option_values = asdict(replace(options, trust="", leave_out=()))
     head = json.dumps({"format": form.name, "options": option_values}).encode() + b"\n"
     ending = manifests.ask_child(head + file_bytes, heartbeat)
-    return _judge(ending.status, ending.answer, form, late=ending.late)
+    return _checked_answer(ending.status, ending.answer, form, late=ending.late)
 
 
-def _judge(
+def _checked_answer(
     status: int, answer: bytes, form: Format | Container, *, late: bool
 ) -> tuple[Format, list[Extract]]:
     if len(answer) > formats.MAX_ANSWER_BYTES and not late:
@@ -265,7 +265,7 @@ def _read_whole(
         return _assemble(file_bytes, name, form, ocr.read_picture(file_bytes, heartbeat=heartbeat))
     document_form, extracts = read_sandboxed(file_bytes, form, options, heartbeat=heartbeat)
     if document_form.name == "pdf" and not _has_page_text(extracts):
-        extracts = _recognised(file_bytes, extracts, heartbeat)
+        extracts = _with_page_text(file_bytes, extracts, heartbeat)
     extraction = _assemble(file_bytes, name, document_form, extracts)
     return _with_manifest(file_bytes, extraction, options.trust, heartbeat)
 
@@ -282,7 +282,9 @@ def _has_page_text(extracts: list[Extract]) -> bool:
     )
 
 
-def _recognised(file_bytes: bytes, extracts: list[Extract], heartbeat: Checkpoint) -> list[Extract]:
+def _with_page_text(
+    file_bytes: bytes, extracts: list[Extract], heartbeat: Checkpoint
+) -> list[Extract]:
     """Return the texts of a scanned PDF, with the text that is recognised on its pages.
 
     Raises:

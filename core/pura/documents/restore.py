@@ -122,7 +122,9 @@ def _capitals(text: str, spelt: Callable[[Iterable[str]], dict[str, str]]) -> li
         for match in pattern.finditer(text)
         if not _NO_END.search(text[max(0, match.start() - 12) : match.start("first")])
     }
-    lower_words = [m for m in _CASED_WORD.finditer(text) if m[0].islower() and _alone(text, m)]
+    lower_words = [
+        m for m in _CASED_WORD.finditer(text) if m[0].islower() and _is_whole_word(text, m)
+    ]
     usual = spelt(sorted({m[0] for m in lower_words}))
     out = []
     for word in lower_words:
@@ -136,7 +138,7 @@ def _capitals(text: str, spelt: Callable[[Iterable[str]], dict[str, str]]) -> li
     return out
 
 
-def _alone(text: str, word: re.Match[str]) -> bool:
+def _is_whole_word(text: str, word: re.Match[str]) -> bool:
     """Return whether a word is complete, and not part of an address, a path or a clitic."""
     before, following = text[word.start() - 1 : word.start()], text[word.end() : word.end() + 2]
     if before in {"'", "’"} and text[word.start() - 2 : word.start() - 1].isalpha():

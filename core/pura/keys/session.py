@@ -15,7 +15,7 @@ class Secret:
     """Bytes that are never printed or pickled, and are overwritten after use.
 
     Args:
-        data: The bytes; they belong to the secret from now on.
+        secret_bytes: The bytes, which belong to the secret from now on.
     """
 
     __slots__ = ("_bytes",)

@@ -301,7 +301,7 @@ class _Walk:
             if tag in _CHANGES:
                 if text := self._change(child):
                     yield TextBlock(text=text, tight=tight)
-            elif self._goes_apart(child):
+            elif self._collect_aside(child):
                 continue
             elif tag in ("p", "h"):
                 quotes = attribute(child, "style-name") in self._quoting_styles
@@ -327,7 +327,7 @@ class _Walk:
             tag = local_name(child)
             if tag in _CHANGES:
                 yield self._change(child)
-            elif self._inside or self._goes_apart(child):
+            elif self._inside or self._collect_aside(child):
                 pass
             elif tag == "s":
                 count = attribute(child, "c")
@@ -356,7 +356,7 @@ class _Walk:
 
     # Content beside the body
 
-    def _goes_apart(self, element: Any) -> bool:
+    def _collect_aside(self, element: Any) -> bool:
         """Return whether an element is outside the body, and collect its text if so."""
         tag = local_name(element)
         if tag in _NO_WORDS:

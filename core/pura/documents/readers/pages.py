@@ -29,7 +29,7 @@ from pura.documents.readers.pdf import opened, read_pages
 Answer: TypeAlias = "tuple[dict[str, Any], bytes]"
 
 
-def asked(file_bytes: bytes) -> Callable[[dict[str, Any]], Answer]:
+def answerer(file_bytes: bytes) -> Callable[[dict[str, Any]], Answer]:
     """Return the function that answers questions about a PDF."""
     documents: list[pdfium.PdfDocument] = []  # opened by the first question, which reports errors
 

@@ -13,7 +13,7 @@ from pura.documents.readers.packages import Package, attribute, local_name, name
 from pura.record.left_out import LeftOutKind
 
 _SIGNS: Final = {"br": "\n", "tab": "\t"}
-_FURNITURE: Final = frozenset({"sldNum", "dt", "ftr", "hdr", "sldImg"})
+_REPEATED_PLACEHOLDERS: Final = frozenset({"sldNum", "dt", "ftr", "hdr", "sldImg"})
 """Placeholders of a slide for its number, the date, and headers and footers."""
 _SHAPES: Final = frozenset({"sp", "cxnSp", "grpSp", "graphicFrame", "pic"})
 
@@ -113,7 +113,7 @@ class _SlideAsides:
             name = local_name(child)
             if name in _SHAPES and _is_hidden(child):
                 self.hidden += _texts_of_shape(child)
-            elif name == "sp" and _is_furniture(child):
+            elif name == "sp" and _is_repeated(child):
                 self.repeated += _texts_of_shape(child)
             elif name == "p":
                 if text := "".join(_inline(child)):
@@ -172,8 +172,11 @@ def _placeholders(shape: Any) -> Iterator[Any]:
             yield from named(child, "ph")
 
 
-def _is_furniture(shape: Any) -> bool:
-    return any(attribute(placeholder, "type") in _FURNITURE for placeholder in _placeholders(shape))
+def _is_repeated(shape: Any) -> bool:
+    return any(
+        attribute(placeholder, "type") in _REPEATED_PLACEHOLDERS
+        for placeholder in _placeholders(shape)
+    )
 
 
 def _inline(element: Any) -> Iterator[str]:

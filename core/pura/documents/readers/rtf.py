@@ -313,7 +313,7 @@ class _Parser:
     """One pass over the tokens of a file.
 
     Args:
-        data: The file.
+        file_bytes: The bytes of the file.
         codec: Codec that the user chose for all bytes; None takes the declarations of the file.
     """
 

@@ -69,7 +69,7 @@ _DATE: Final = (1980, 1, 1, 0, 0, 0)  # the earliest date of a zip archive, the 
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Kept:
+class _KeptRow:
     entry: LogEntry
     field: str
     salt: bytes
@@ -93,7 +93,7 @@ class Package:
     people: list[LogEntry]
     erasures: list[LogEntry]
     entries: list[LogEntry]
-    kept: list[_Kept]
+    kept: list[_KeptRow]
     missing: tuple[KeptField, ...]
 
 
@@ -281,14 +281,14 @@ def _row(entry: LogEntry) -> dict[str, str]:
     return {"hash": entry.hash, "body": entry.line()}
 
 
-def _rows(log: CaseLog, entry: LogEntry) -> list[_Kept]:
+def _rows(log: CaseLog, entry: LogEntry) -> list[_KeptRow]:
     with log.reading() as db:
         rows = db.execute(
             "SELECT field, salt, value FROM kept WHERE log = ? AND seq = ? ORDER BY field",
             (entry.log, entry.seq),
         ).fetchall()
     kept_rows = [
-        _Kept(entry=entry, field=field, salt=bytes(salt), value=bytes(value))
+        _KeptRow(entry=entry, field=field, salt=bytes(salt), value=bytes(value))
         for field, salt, value in rows
     ]
     _check_kept([entry], kept_rows)
@@ -325,10 +325,12 @@ def _index(archive: zipfile.ZipFile) -> dict[str, Any]:
     return checked_index
 
 
-def _kept(archive: zipfile.ZipFile, index: dict[str, Any], entries: list[LogEntry]) -> list[_Kept]:
+def _kept(
+    archive: zipfile.ZipFile, index: dict[str, Any], entries: list[LogEntry]
+) -> list[_KeptRow]:
     entries_by_number = {(entry.log, entry.seq): entry for entry in entries}
     kept_rows = [
-        _Kept(
+        _KeptRow(
             entry=entries_by_number[(row["log"], row["seq"])],
             field=str(row["field"]),
             salt=base64.b64decode(row["salt"], validate=True),
@@ -408,7 +410,7 @@ def _check_end(head: Mapping[str, Any], entries: list[LogEntry]) -> None:
         raise CaseLogError("case.cut", seq=end.seq, code="case-file-altered")
 
 
-def _check_kept(entries: list[LogEntry], kept_rows: list[_Kept]) -> None:
+def _check_kept(entries: list[LogEntry], kept_rows: list[_KeptRow]) -> None:
     numbers = {(entry.log, entry.seq) for entry in entries}
     for row in kept_rows:
         fits = commitment(row.salt, row.value) == row.entry.kept.get(row.field)
@@ -417,7 +419,7 @@ def _check_kept(entries: list[LogEntry], kept_rows: list[_Kept]) -> None:
 
 
 def _check_whole(
-    people: list[LogEntry], related: list[LogEntry], kept_rows: list[_Kept]
+    people: list[LogEntry], related: list[LogEntry], kept_rows: list[_KeptRow]
 ) -> tuple[KeptField, ...]:
     """Require that every missing field is recorded as erased or as missing at the export.
 
@@ -438,7 +440,7 @@ def _check_whole(
     return missing_fields
 
 
-def _check_record(row: _Kept) -> None:
+def _check_record(row: _KeptRow) -> None:
     """Require that a record belongs to its entry and is consistent.
 
     A record of a newer version is not checked here; loading it reports the version.
@@ -459,7 +461,7 @@ def _check_record(row: _Kept) -> None:
         ) from None
 
 
-def _check_shapes(entries: list[LogEntry], kept_rows: list[_Kept]) -> None:
+def _check_shapes(entries: list[LogEntry], kept_rows: list[_KeptRow]) -> None:
     try:
         for entry in entries:
             check_entry(entry)

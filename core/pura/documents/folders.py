@@ -137,7 +137,7 @@ def walk(
         A path for a file to read, or :class:`Skipped`.
     """
     filters = options or WalkOptions()
-    return _Walk(filters, checkpoint).folder(root, 0)
+    return _FolderWalk(filters, checkpoint).folder(root, 0)
 
 
 def gather(
@@ -166,7 +166,7 @@ def gather(
     return files, summary
 
 
-class _Walk:
+class _FolderWalk:
     """State of one walk: filters, visited folders, and number of files taken."""
 
     def __init__(self, options: WalkOptions, checkpoint: Callable[[], None]) -> None:

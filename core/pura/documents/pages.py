@@ -77,7 +77,7 @@ def _usable(side: float) -> bool:
     return math.isfinite(side) and 0 < side <= MAX_POINTS
 
 
-class _EndedError(Exception):
+class _ChildEndedError(Exception):
     """The child ended before it had answered."""
 
     def __init__(self, status: int, *, late: bool) -> None:
@@ -195,11 +195,11 @@ class Pages:
             try:
                 try:
                     return self._answer(question, size)
-                except _EndedError as ended:
+                except _ChildEndedError as ended:
                     if fresh or ended.late or self._closed:
                         raise
                     return self._answer(question, size)
-            except _EndedError as ended:
+            except _ChildEndedError as ended:
                 if self._closed:
                     raise Cancelled from None
                 refuse_ending(ended.status, FORMATS["pdf"].label, late=ended.late)
@@ -236,7 +236,7 @@ class Pages:
         except (OSError, EOFError):
             with suppress(subprocess.TimeoutExpired):
                 child.wait(_LAST_SECONDS)  # it is ending; its status tells the reason
-            raise _EndedError(self._end(), late=late.is_set()) from None
+            raise _ChildEndedError(self._end(), late=late.is_set()) from None
         except (ValueError, TypeError, KeyError, RecursionError):
             self._end()
             raise _senseless() from None

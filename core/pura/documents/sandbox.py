@@ -142,7 +142,7 @@ _NEW_USER: Final = 0x1000_0000
 _HERE: Final = -100  # AT_FDCWD
 
 
-class _Piece(ctypes.Structure):
+class _IoVector(ctypes.Structure):
     _fields_ = (("base", ctypes.c_void_p), ("length", ctypes.c_size_t))
 
 
@@ -165,7 +165,7 @@ def _attempts(folder: bytes, parent: int) -> dict[str, Callable[[], int | None]]
     libc = linux.libc()
     own_file, new_file = folder + b"/mine", folder + b"/other"
     buffer = ctypes.create_string_buffer(64)
-    piece = _Piece(ctypes.addressof(buffer), 64)
+    piece = _IoVector(ctypes.addressof(buffer), 64)
     address = b"\x02\x00\x00\x50\x7f\x00\x00\x01" + bytes(8)  # 127.0.0.1, port 80
     arguments = (ctypes.c_char_p * 2)(b"true", None)
     page = libc.sysconf(30)

@@ -220,7 +220,7 @@ def read_page(source: str, *, mail: bool = False) -> PageText:
         source: The page's source.
         mail: The page is the body of a mail; the answered message is returned separately.
     """
-    page = _Page(mail=mail)
+    page = _PageParser(mail=mail)
     page.feed(source.removeprefix("\ufeff"))
     page.close()
     page.finish()
@@ -240,7 +240,7 @@ def read_page(source: str, *, mail: bool = False) -> PageText:
     )
 
 
-class _Kept(str):
+class _Preformatted(str):
     """Text of ``<pre>``, whose spaces are significant."""
 
     __slots__ = ()
@@ -248,15 +248,15 @@ class _Kept(str):
 
 def _trim(pieces: list[str]) -> None:
     """Drop spaces before a line end, outside ``<pre>``."""
-    if pieces and not isinstance(pieces[-1], _Kept):
+    if pieces and not isinstance(pieces[-1], _Preformatted):
         pieces[-1] = pieces[-1].rstrip(" ")
 
 
 def _lead(run: str, pieces: list[str], *, fresh: bool) -> str:
     """Return a run without leading spaces that collapse with the text before it."""
-    if isinstance(run, _Kept):
+    if isinstance(run, _Preformatted):
         # The first line end after <pre> is not part of it.
-        return _Kept(run.removeprefix("\n")) if fresh else run
+        return _Preformatted(run.removeprefix("\n")) if fresh else run
     if run == "\n":
         _trim(pieces)
         return run
@@ -371,7 +371,7 @@ class _Element:
 _ROOT: Final = _Element(tag="", look=Look(), flow=_SHOWN)
 
 
-class _Page(HTMLParser):
+class _PageParser(HTMLParser):
     """Collects the texts of a page in flows, by where they are shown.
 
     Args:
@@ -449,7 +449,7 @@ class _Page(HTMLParser):
         if self._sheet is not None:
             self._sheet.append(data)
         else:
-            self._add(_Kept(data) if self._pre else _SPACE.sub(" ", data))
+            self._add(_Preformatted(data) if self._pre else _SPACE.sub(" ", data))
 
     def finish(self) -> None:
         """Close all open elements; a browser also applies a style sheet without an end."""
@@ -507,7 +507,7 @@ class _Page(HTMLParser):
         if self._frames == _MAX_FRAMES:
             self.too_deep = True
             return
-        page = _Page(mail=self._mail, frames=self._frames + 1)
+        page = _PageParser(mail=self._mail, frames=self._frames + 1)
         page.feed(source)
         page.close()
         page.finish()
@@ -517,7 +517,7 @@ class _Page(HTMLParser):
             if text := flow.text():
                 target = self.flows[around.flow if name == _SHOWN and around.flow else name]
                 target.require_break(1)
-                target.add(_Kept(text))
+                target.add(_Preformatted(text))
                 target.require_break(1)
 
     def _edge(self, tag: str, style: Look) -> None:

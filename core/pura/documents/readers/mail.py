@@ -205,7 +205,7 @@ def _parsed(message_bytes: bytes) -> EmailMessage:
     """Parse a message, with limits on the number of parts and the size of headers."""
     message_bytes = _as_standard(message_bytes)
     counted = _Counted()
-    bounded = policy.default.clone(message_factory=lambda policy: _Part(policy, counted))
+    bounded = policy.default.clone(message_factory=lambda policy: _MailPart(policy, counted))
     parsed = BytesParser(policy=bounded).parsebytes(message_bytes)
     assert isinstance(parsed, EmailMessage)
     return parsed
@@ -223,7 +223,7 @@ class _Counted:
     header_bytes = 0
 
 
-class _Part(EmailMessage):
+class _MailPart(EmailMessage):
     """A part of a message that parses each header once, and only within limits.
 
     The time to parse a header grows faster than its length, and the parser reads the same header

@@ -50,15 +50,15 @@ _CAPTIONS: Final = frozenset({"title", "desc"})
 
 def read_odt(file_bytes: bytes, options: ReadOptions) -> list[Extract]:
     """Return the text with changes accepted, the original text, and further parts."""
-    document = _Document.opened(file_bytes)
+    document = _OdtDocument.opened(file_bytes)
     changes = _changes(document.body)
     changed = bool(changes.added or changes.removed)
     asides = _OdtAsides()
-    walk = _Walk(asides, document.hidden_styles, quoting_styles=document.quoting_styles)
+    walk = _OdtWalk(asides, document.hidden_styles, quoting_styles=document.quoting_styles)
     body = walk.blocks(document.body)
     original: list[Extract] = []
     if changed:
-        blocks = _Walk(_OdtAsides(), document.hidden_styles, changes).blocks(document.body)
+        blocks = _OdtWalk(_OdtAsides(), document.hidden_styles, changes).blocks(document.body)
         original.append(extract(blocks, _AS_ORIGINAL, ALTERNATIVE))
     repeated = [block for root in document.repeated for block in walk.blocks(root)]
     left_out = (*changes.left_out(), *asides.left_out())
@@ -78,7 +78,7 @@ def read_odt(file_bytes: bytes, options: ReadOptions) -> list[Extract]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Document:
+class _OdtDocument:
     """The parts of a document.
 
     Attributes:
@@ -98,7 +98,7 @@ class _Document:
     package: Package | None
 
     @classmethod
-    def opened(cls, file_bytes: bytes) -> _Document:
+    def opened(cls, file_bytes: bytes) -> _OdtDocument:
         """Open a package or a flat file."""
         if not file_bytes.lstrip().startswith(b"PK"):
             root = parse(file_bytes)
@@ -115,7 +115,7 @@ class _Document:
     @classmethod
     def _of(
         cls, roots: list[Any], content_root: Any, meta: Any, package: Package | None
-    ) -> _Document:
+    ) -> _OdtDocument:
         body = next(
             (e for e in named(content_root, "text") if "office" in str(e.tag)), content_root
         )
@@ -226,7 +226,7 @@ class _Changes:
 def _changes(body: Any) -> _Changes:
     added: set[str] = set()
     removed: dict[str, str] = {}
-    walk = _Walk(_OdtAsides(), frozenset())
+    walk = _OdtWalk(_OdtAsides(), frozenset())
     for region in named(body, "changed-region"):
         name = attribute(region, "id")
         for kind in region:
@@ -256,7 +256,7 @@ class _OdtAsides:
         return (LeftOut.of_text(LeftOutKind.NOTE, readings),) if readings else ()
 
 
-class _Walk:
+class _OdtWalk:
     """Reads parts of a document, with changes accepted or as original.
 
     Args:

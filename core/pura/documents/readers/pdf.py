@@ -47,7 +47,7 @@ Boxes: TypeAlias = "array[int]"
 """uint16 [4 N]: left, top, right and bottom of each character in units of 1/:data:`SPAN` of its
 displayed page; four zeros if the position is unknown."""
 SPAN: Final = 0xFFFF
-Place: TypeAlias = Callable[[float, float], tuple[float, float]]
+PointMap: TypeAlias = Callable[[float, float], tuple[float, float]]
 """Converts a position in points, from the lower left corner, to shares of the displayed page."""
 
 
@@ -492,7 +492,7 @@ def read_pages(
         except pdfium.PdfiumError:
             unreadable.append(number)
             continue
-        drawn = _rows(page, _place(page) if placed else None)
+        drawn = _rows(page, _point_map(page) if placed else None)
         rows = top_down(drawn)
         turned += rows is not drawn
         lines, split = in_order(rows)
@@ -555,7 +555,7 @@ def _expand(text: str, starts: list[int]) -> tuple[str, int, list[int]]:
     return "".join(pieces), count, list(accumulate(map(len, pieces[:-1])))
 
 
-def _place(page: pdfium.PdfPage) -> Place:
+def _point_map(page: pdfium.PdfPage) -> PointMap:
     """Return the conversion to the displayed page: rotation, cropping and scaling in one."""
 
     def device_point(x: float, y: float) -> tuple[int, int]:
@@ -574,7 +574,7 @@ def _place(page: pdfium.PdfPage) -> Place:
     return lambda x, y: (left + ax * x + bx * y, top + ay * x + by * y)
 
 
-def _rows(page: pdfium.PdfPage, map_point: Place | None) -> list[list[PdfLine]]:
+def _rows(page: pdfium.PdfPage, map_point: PointMap | None) -> list[list[PdfLine]]:
     """Return the rows of a page in the order of drawing, split at wide gaps."""
     height = page.get_height()
     text = page.get_textpage()
@@ -650,7 +650,7 @@ def _line(
     )
 
 
-def _boxes(text: pdfium.PdfTextPage, indices: list[int], map_point: Place) -> Boxes:
+def _boxes(text: pdfium.PdfTextPage, indices: list[int], map_point: PointMap) -> Boxes:
     """Return the boxes of characters; two halves of one character have one box."""
     boxes, after_first_half = _no_boxes(), False
     for index in indices:

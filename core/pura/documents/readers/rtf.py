@@ -148,7 +148,7 @@ _DEFAULT_CODEC: Final = "cp1252"
 
 
 @dataclass(frozen=True, slots=True)
-class _State:
+class _RtfState:
     """Settings of a group for its characters.
 
     Attributes:
@@ -180,7 +180,7 @@ class _State:
     of_html: bool = False
 
 
-class _Run(NamedTuple):
+class _RtfRun(NamedTuple):
     """Characters, or the end of a paragraph, cell or row, in one destination."""
 
     text: str
@@ -192,7 +192,7 @@ class _Run(NamedTuple):
 
 
 @dataclass
-class _Content:
+class _RtfContent:
     """The content of a file.
 
     Attributes:
@@ -201,7 +201,7 @@ class _Content:
         unknown: The code page that the file names and that is not known; empty for none.
     """
 
-    runs: dict[str, list[_Run]] = field(default_factory=dict)
+    runs: dict[str, list[_RtfRun]] = field(default_factory=dict)
     ended: bool = True
     unknown: str = ""
 
@@ -209,7 +209,7 @@ class _Content:
 def read_rtf(file_bytes: bytes, options: ReadOptions) -> list[Extract]:
     """Return the body with changes accepted, the original body, and further parts."""
     user_codec = None if options.encoding is None else codec_of(options.encoding)
-    parsed = _Parser(file_bytes, user_codec).content()
+    parsed = _RtfParser(file_bytes, user_codec).content()
     body = parsed.runs.get(BODY, [])
     changed = any(run.deleted or run.revised for run in body)
     notes = _notes(parsed)
@@ -252,7 +252,7 @@ def _object(digits: str, name: str) -> list[Extract]:
     return ole_extracts(file_bytes[start:], name)
 
 
-def _deleted(parsed: _Content) -> tuple[LeftOut, ...]:
+def _deleted(parsed: _RtfContent) -> tuple[LeftOut, ...]:
     """Return an entry for text that tracked changes deleted, which the original contains."""
     deleted = (run.text for runs in parsed.runs.values() for run in runs if run.deleted)
     if not (text := "".join(deleted).strip()):
@@ -260,7 +260,7 @@ def _deleted(parsed: _Content) -> tuple[LeftOut, ...]:
     return (LeftOut.of_text(LeftOutKind.DELETED_TEXT, text, part=_AS_ORIGINAL),)
 
 
-def _notes(parsed: _Content) -> tuple[Sentence, ...]:
+def _notes(parsed: _RtfContent) -> tuple[Sentence, ...]:
     notes = []
     if parsed.unknown:
         assumed = sum(not sign.isascii() for run in parsed.runs.get(BODY, ()) for sign in run.text)
@@ -278,7 +278,7 @@ def _notes(parsed: _Content) -> tuple[Sentence, ...]:
     return tuple(notes)
 
 
-def _blocks(runs: Iterator[_Run] | Sequence[_Run]) -> list[TextBlock]:
+def _blocks(runs: Iterator[_RtfRun] | Sequence[_RtfRun]) -> list[TextBlock]:
     """Join runs to paragraphs and rows of tables."""
     blocks: list[TextBlock] = []
     text: list[str] = []
@@ -309,7 +309,7 @@ def _blocks(runs: Iterator[_Run] | Sequence[_Run]) -> list[TextBlock]:
     return blocks
 
 
-class _Parser:
+class _RtfParser:
     """One pass over the tokens of a file.
 
     Args:
@@ -319,8 +319,8 @@ class _Parser:
 
     def __init__(self, file_bytes: bytes, codec: str | None) -> None:
         self._data, self._chosen = file_bytes, codec
-        self._content = _Content()
-        self._state, self._outer = _State(), list[_State]()
+        self._content = _RtfContent()
+        self._state, self._outer = _RtfState(), list[_RtfState]()
         self._codec = _DEFAULT_CODEC  # of the file
         self._default_font = 0
         self._fonts: dict[int, str] = {}
@@ -329,7 +329,7 @@ class _Parser:
         self._passed_over = 0  # characters for older programs that still come
         self._html = False
 
-    def content(self) -> _Content:
+    def content(self) -> _RtfContent:
         """Return the content of the file."""
         position, end = 0, len(self._data)
         while position < end:
@@ -539,5 +539,5 @@ class _Parser:
     def _add(self, destination: str, text: str, end: str) -> None:
         state = self._state
         in_table = state.in_table and destination == BODY
-        run = _Run(text, end, state.deleted, state.revised, in_table, state.in_list)
+        run = _RtfRun(text, end, state.deleted, state.revised, in_table, state.in_list)
         self._content.runs.setdefault(destination, []).append(run)

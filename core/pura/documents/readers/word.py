@@ -72,14 +72,14 @@ def read_docx(file_bytes: bytes, options: ReadOptions) -> list[Extract]:
     asides = _WordAsides()
 
     def walk(name: str, elements: Iterable[Any], collected: _WordAsides) -> list[TextBlock]:
-        story = _Walk(package, name, styles, collected)
+        story = _StoryWalk(package, name, styles, collected)
         return [block for element in elements for block in story.blocks(element)]
 
     accepted = walk(main, [root], asides)
     original: list[Extract] = []
     if changed:
         ignored = _WordAsides()
-        story = _Walk(package, main, styles, ignored, original=True)
+        story = _StoryWalk(package, main, styles, ignored, original=True)
         blocks = story.blocks(root)
         original.append(
             extract(blocks, _AS_ORIGINAL, ALTERNATIVE, dropped=ignored.transforms(), notes=notes)
@@ -160,7 +160,7 @@ class _WordAsides:
         return tuple(entries)
 
 
-class _Walk:
+class _StoryWalk:
     """Reads a story (the body, the footnotes …), with changes accepted or as original."""
 
     def __init__(

@@ -113,7 +113,7 @@ class _SharedStrings:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Cell:
+class _TextCell:
     """A cell with text; ``reference`` is its name, such as B7."""
 
     reference: str
@@ -121,7 +121,7 @@ class _Cell:
 
 
 @dataclass(kw_only=True)
-class _Sheet:
+class _WorkbookSheet:
     """The content of a sheet.
 
     Attributes:
@@ -130,7 +130,7 @@ class _Sheet:
         headers: Headers and footers of the printed pages.
     """
 
-    rows: list[list[_Cell]] = field(default_factory=list)
+    rows: list[list[_TextCell]] = field(default_factory=list)
     others: int = 0
     headers: list[str] = field(default_factory=list)
 
@@ -139,7 +139,7 @@ class _Sheet:
         """The sheet as one text."""
         return "\n".join("\t".join(cell.text for cell in row) for row in self.rows)
 
-    def all(self) -> Iterator[_Cell]:
+    def all(self) -> Iterator[_TextCell]:
         """Yield all cells with text."""
         return (cell for row in self.rows for cell in row)
 
@@ -156,11 +156,11 @@ def _texts(element: Any) -> Iterator[str]:
                 yield from _texts(child)
 
 
-def _read_sheet(root: Any, strings: _SharedStrings) -> _Sheet:
-    sheet = _Sheet()
+def _read_sheet(root: Any, strings: _SharedStrings) -> _WorkbookSheet:
+    sheet = _WorkbookSheet()
     size = 0
     for row in named(root, "row"):
-        cells: list[_Cell] = []
+        cells: list[_TextCell] = []
         for cell in (child for child in row if local_name(child) == "c"):
             text = _text(cell, strings)
             if text is None:
@@ -170,7 +170,7 @@ def _read_sheet(root: Any, strings: _SharedStrings) -> _Sheet:
                 size += len(text)
                 if size > MAX_TOTAL_CHARACTERS:
                     raise over("limit.characters", most=MAX_TOTAL_CHARACTERS)
-                cells.append(_Cell(reference=cell.get("r", ""), text=text))
+                cells.append(_TextCell(reference=cell.get("r", ""), text=text))
         if cells:
             sheet.rows.append(cells)
     for element in root.iter():

@@ -77,7 +77,7 @@ class _KeptRow:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Package:
+class CheckedCase:
     """The content of a completely checked case file.
 
     Attributes:
@@ -208,7 +208,7 @@ def import_case(log: CaseLog, case_file: bytes, actor: Person) -> Case:
         return read_case(log, case)
 
 
-def read_package(case_file: bytes) -> Package:
+def read_package(case_file: bytes) -> CheckedCase:
     """Read and check an exported case, without a log.
 
     Raises:
@@ -226,7 +226,7 @@ def read_package(case_file: bytes) -> Package:
         _check_kept(related, kept_rows)
         _check_shapes(related, kept_rows)
         missing_fields = _check_whole(people, related, kept_rows)
-    return Package(
+    return CheckedCase(
         case=index["case"],
         people=people,
         erasures=erased,

@@ -1,8 +1,9 @@
-"""The log of a command: where it goes, and what may stand in it.
+"""The log of a command: its destination, and the rule for its content.
 
-A line says what happened, by shapes, counts, codes, seconds and versions. No line holds a word of a
-text, a payload, a secret, or the name or path of a document, a key or a person: a log is sent to
-the people who maintain the program. ``tests/e2e/test_logs.py`` searches the logs of fifty audits.
+A line reports what happened, with shapes, counts, codes, durations and versions. No line contains a
+word of a text, a payload, a secret, or the name or path of a document, a key or a person, since
+logs are sent to the maintainers of the program. ``tests/e2e/test_logs.py`` searches the logs of
+fifty audits.
 """
 
 from __future__ import annotations
@@ -20,15 +21,15 @@ else:
 
 FORMAT: Final = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 PACKAGES: Final = ("pura", "pura_lab", "pura_audit")
-"""Loggers whose lines keep to the rule above; those of libraries may quote what they were given."""
+"""Loggers that follow the rule above; those of libraries may quote their input."""
 
 
 class CommandLog(_TextHandler):
-    """Writes the log of a command to a stream; there is at most one."""
+    """Handler that writes the log of a command to a stream; there is at most one."""
 
 
 def silence() -> None:
-    """Write no log, and no warning: without any handler Python would print warnings."""
+    """Disable the log; a null handler is set, since without any handler Python prints warnings."""
     for package in PACKAGES:
         logger = logging.getLogger(package)
         for handler in [*logger.handlers]:
@@ -40,11 +41,11 @@ def silence() -> None:
 
 
 def log_to(stream: TextIO, level: int = logging.INFO) -> None:
-    """Write the program's log to a stream, and begin with the versions.
+    """Write the log of the program to a stream, beginning with the versions.
 
     Args:
-        stream: For example standard error.
-        level: The least level that is written.
+        stream: The stream, for example standard error.
+        level: Lowest level that is written.
     """
     silence()
     handler = CommandLog(stream)
@@ -57,7 +58,7 @@ def log_to(stream: TextIO, level: int = logging.INFO) -> None:
 
 
 def log_versions() -> None:
-    """Log what a maintainer asks first: versions of program, Python and system."""
+    """Log the versions of the program, of Python and of the system."""
     logging.getLogger(__name__).info(
         "PURA %s, Python %s, %s %s, %s",
         __version__,

@@ -98,37 +98,37 @@ class KeyForm(RetryDialog):
 
     def __init__(
         self,
-        act: KeyAct,
-        found: Inventory,
+        action: KeyAct,
+        inventory: Inventory,
         parent: QWidget | None = None,
         *,
         name: str = "",
         text: str = "",
     ) -> None:
         super().__init__(parent)
-        self._act, self._name = act, name
+        self._act, self._name = action, name
         self._path: Path | None = None
         self.places: dict[Place | None, QRadioButton] = {}
         """None is this session only."""
-        title, words, action = _texts(act, name)
+        title, introduction, button_text = _texts(action, name)
         self.setWindowTitle(title)
         self.setMinimumWidth(520)
-        layout = dialog_column(self, title, words, role="reading")
+        layout = dialog_column(self, title, introduction, role="reading")
         self._form = named_rows((), spacing=GAP, aligned=True)
         layout.addLayout(self._form)
-        self.line = self._line(_line_name(act), text)
-        if act is KeyAct.IMPORT:
+        self.line = self._line(_line_name(action), text)
+        if action is KeyAct.IMPORT:
             self._add_source()
         self.epoch = QCheckBox(translate("Keys", "The key of a day, a week or a month"))
-        if act is KeyAct.DERIVE:
+        if action is KeyAct.DERIVE:
             self.epoch.toggled.connect(self._as_epoch)
             self._form.addRow("", self.epoch)
         self.note = QLineEdit()
-        if act in (KeyAct.NEW, KeyAct.IMPORT, KeyAct.DERIVE):
+        if action in (KeyAct.NEW, KeyAct.IMPORT, KeyAct.DERIVE):
             self.note = self._line(translate("Keys", "Note"), "", MAX_NOTE)
-            self._add_places(found)
+            self._add_places(inventory)
         add_parts(layout, self.words, None)
-        self.ok = MainButton(action, self._want)
+        self.ok = MainButton(button_text, self._want)
         layout.addLayout(button_row(cancel_button(self), self.ok))
         self.check()
 
@@ -140,11 +140,11 @@ class KeyForm(RetryDialog):
         self._form.addRow(name, line)
         return line
 
-    def _as_epoch(self, asked: bool) -> None:
+    def _as_epoch(self, is_wanted: bool) -> None:
         """Ask for a day, week or month instead of a deployment; today is put in."""
         example = translate("Keys", "2026-11-22, 2026-W47 or 2026-11")
-        self.line.setPlaceholderText(example if asked else "")
-        if asked and not is_epoch(self.line.text().strip()):
+        self.line.setPlaceholderText(example if is_wanted else "")
+        if is_wanted and not is_epoch(self.line.text().strip()):
             self.line.setText(QDate.currentDate().toString(Qt.DateFormat.ISODate))
         self.check()
 
@@ -163,11 +163,11 @@ class KeyForm(RetryDialog):
         row = row_of(self.choose, (self.file, 1), spacing=GAP)
         self._form.addRow(translate("Keys", "or file"), row)
 
-    def _add_places(self, found: Inventory) -> None:
-        ring = found.place is Place.KEYRING
+    def _add_places(self, inventory: Inventory) -> None:
+        ring = inventory.place is Place.KEYRING
         if ring:
             ring_button = QRadioButton(translate("Keys", "In this computer’s keyring"))
-            ring_button.setToolTip(found.backend)
+            ring_button.setToolTip(inventory.backend)
             self.places[Place.KEYRING] = ring_button
         self.places[Place.FILES] = QRadioButton(
             translate("Keys", "In an encrypted file, under a passphrase")
@@ -182,7 +182,7 @@ class KeyForm(RetryDialog):
             column.addWidget(button)
         if len(self.places) > 1:
             self._form.addRow(translate("Keys", "Keep it"), column)
-        usable = ring and found.keyring is State.READY
+        usable = ring and inventory.keyring is State.READY
         self.places[Place.KEYRING if usable else Place.FILES].setChecked(True)
 
     def take(self, path: Path) -> None:
@@ -214,8 +214,8 @@ class KeyForm(RetryDialog):
         """Return the line of the key where the key is wrong, else the one of the name."""
         if failure.code == "key-note" and self._act is not KeyAct.NOTE:
             return self.note
-        named = failure.code in ("key-name", "key-exists")
-        return self.line if named or self._act is not KeyAct.IMPORT else self.typed
+        is_name = failure.code in ("key-name", "key-exists")
+        return self.line if is_name or self._act is not KeyAct.IMPORT else self.typed
 
     def forget(self) -> None:
         """Clear the key that was typed; Qt's own copies cannot be overwritten."""
@@ -229,8 +229,8 @@ class KeyForm(RetryDialog):
 
     def _request(self) -> KeyRequest:
         text, note = self.line.text().strip(), self.note.text().strip()
-        place = next((p for p, button in self.places.items() if button.isChecked()), None)
-        session = bool(self.places) and place is None
+        storage = next((p for p, button in self.places.items() if button.isChecked()), None)
+        session = bool(self.places) and storage is None
         match self._act:
             case KeyAct.RENAME:
                 return partial(rename_key, name=self._name, new=text)
@@ -243,7 +243,7 @@ class KeyForm(RetryDialog):
                     label=text,
                     epoch=self.epoch.isChecked(),
                     note=note,
-                    place=place,
+                    place=storage,
                 )
             case KeyAct.IMPORT:
                 return partial(
@@ -251,11 +251,11 @@ class KeyForm(RetryDialog):
                     source=self._source(),
                     name=text,
                     note=note,
-                    place=place,
+                    place=storage,
                     session=session,
                 )
             case _:
-                return partial(create_key, name=text, note=note, place=place, session=session)
+                return partial(create_key, name=text, note=note, place=storage, session=session)
 
     def _source(self) -> Path | Secret:
         if self._path is not None:
@@ -263,16 +263,16 @@ class KeyForm(RetryDialog):
         return Secret(bytearray(self.typed.text(), "utf-8", "replace"))
 
 
-def _line_name(act: KeyAct) -> str:
+def _line_name(action: KeyAct) -> str:
     return {
         KeyAct.DERIVE: translate("Keys", "Deployment"),
         KeyAct.NOTE: translate("Keys", "Note"),
-    }.get(act, translate("Keys", "Name"))
+    }.get(action, translate("Keys", "Name"))
 
 
-def _texts(act: KeyAct, name: str) -> tuple[str, str, str]:
+def _texts(action: KeyAct, name: str) -> tuple[str, str, str]:
     """Return title, words and the button of a form."""
-    match act:
+    match action:
         case KeyAct.NEW:
             return (
                 translate("Keys", "New key"),
@@ -328,13 +328,13 @@ class PassphraseDialog(RetryDialog):
     given = Signal(object)
 
     def __init__(
-        self, title: str, words: str, action: str, parent: QWidget | None = None, *, new: bool
+        self, title: str, explanation: str, action: str, parent: QWidget | None = None, *, new: bool
     ) -> None:
         super().__init__(parent)
         self._new = new
         self.setWindowTitle(title)
         self.setMinimumWidth(480)
-        layout = dialog_column(self, title, words, role="reading")
+        layout = dialog_column(self, title, explanation, role="reading")
         self.first, self.again = self._field(), self._field()
         rows = [(translate("Keys", "Passphrase"), self.first)]
         if new:
@@ -357,21 +357,21 @@ class PassphraseDialog(RetryDialog):
         field.textChanged.connect(lambda _: self.check())
         return field
 
-    def _show(self, shown: bool) -> None:
+    def _show(self, visible: bool) -> None:
         modes = QLineEdit.EchoMode
         for field in (self.first, self.again):
-            field.setEchoMode(modes.Normal if shown else modes.Password)
+            field.setEchoMode(modes.Normal if visible else modes.Password)
 
     def check(self) -> None:
         """Enable the button where there is a passphrase that can do."""
-        first, again = self.first.text(), self.again.text()
-        words, enough = strength_words(len(first), MIN_PASSPHRASE)
-        if enough and again and again != first:
-            words = translate("Keys", "The two are not the same yet.")
-        self.strength.setText(words)
+        first, repeated = self.first.text(), self.again.text()
+        text, enough = strength_words(len(first), MIN_PASSPHRASE)
+        if enough and repeated and repeated != first:
+            text = translate("Keys", "The two are not the same yet.")
+        self.strength.setText(text)
         needed: dict[str, object] = {self.first.accessibleName(): enough if self._new else first}
         if self._new:
-            needed[self.again.accessibleName()] = again == first != ""
+            needed[self.again.accessibleName()] = repeated == first != ""
         self.ok.require(needed, free=not self.trying)
 
     def at_fault(self, failure: Failure) -> QLineEdit:
@@ -399,7 +399,7 @@ def folder_passphrase(parent: QWidget, *, new: bool) -> PassphraseDialog:
         parent: What it stands above.
         new: There are no such files yet: the passphrase is chosen.
     """
-    words = translate(
+    explanation = translate(
         "Keys",
         "Keys are kept in encrypted files under one passphrase, which is asked for once a "
         "session. Without it they are lost: nobody can reset it.",
@@ -410,14 +410,14 @@ def folder_passphrase(parent: QWidget, *, new: bool) -> PassphraseDialog:
         else translate("Keys", "Passphrase of the encrypted key files")
     )
     action = translate("Keys", "Set up") if new else translate("Keys", "Unlock")
-    return PassphraseDialog(title, words if new else "", action, parent, new=new)
+    return PassphraseDialog(title, explanation if new else "", action, parent, new=new)
 
 
-def strength_words(size: int, least: int) -> tuple[str, bool]:
+def strength_words(size: int, minimum: int) -> tuple[str, bool]:
     """Say how strong a passphrase of this many characters is, and whether it will do."""
-    if size < least:
-        words = translate("Keys", "{n:text} of at least {least:text} characters")
-        return filled(words, n=size, least=least), False
-    if size < least + 8:
+    if size < minimum:
+        text = translate("Keys", "{n:text} of at least {least:text} characters")
+        return filled(text, n=size, least=minimum), False
+    if size < minimum + 8:
         return translate("Keys", "Long enough. Longer is better."), True
     return translate("Keys", "Good length."), True

@@ -41,11 +41,11 @@ from pura_audit.widgets.form_dialog import RetryDialog, ask_first, ask_target, o
 from pura_audit.widgets.working_dialog import StoreDialog
 
 
-def state_words(found: Inventory) -> tuple[str, str, str]:
+def state_words(inventory: Inventory) -> tuple[str, str, str]:
     """Return the name of the store, the sentence of its state, and the way out."""
-    if found.place is Place.KEYRING:
-        return (translate("Keys", "This computer’s keyring"), *_keyring(found.keyring))
-    if found.place is None:
+    if inventory.place is Place.KEYRING:
+        return (translate("Keys", "This computer’s keyring"), *_keyring(inventory.keyring))
+    if inventory.place is None:
         return (
             translate("Keys", "No keyring"),
             translate("Keys", "This computer offers no keyring."),
@@ -54,7 +54,7 @@ def state_words(found: Inventory) -> tuple[str, str, str]:
                 "Keep keys in encrypted files under a passphrase, or for this session only.",
             ),
         )
-    return (translate("Keys", "Encrypted key files"), *_folder(found.files))
+    return (translate("Keys", "Encrypted key files"), *_folder(inventory.files))
 
 
 def _keyring(state: State) -> tuple[str, str]:
@@ -136,19 +136,19 @@ def lost_words(choice: KeyChoice, audits: int) -> str:
     if entry is not None and entry.deployment:
         lines.append(_derived(entry))
     if usage is not None and usage.profiles:
-        words = translate("Keys", "Profiles that belong to it: {names:text}.")
-        lines.append(filled(words, names=_names(usage.profiles)))
+        text = translate("Keys", "Profiles that belong to it: {names:text}.")
+        lines.append(filled(text, names=_names(usage.profiles)))
     if usage is not None and usage.entries:
-        words = translate("Keys", "Payloads in the register that fit these profiles: {n:count}.")
-        lines.append(filled(words, n=usage.entries))
+        text = translate("Keys", "Payloads in the register that fit these profiles: {n:count}.")
+        lines.append(filled(text, n=usage.entries))
     if usage is not None and usage.derived:
-        words = translate(
+        text = translate(
             "Keys", "Derived from it: {names:text}. They stay, but cannot be derived again."
         )
-        lines.append(filled(words, names=_names(tuple(e.name for e in usage.derived))))
+        lines.append(filled(text, names=_names(tuple(e.name for e in usage.derived))))
     if audits:
-        words = translate("Keys", "Texts on the list that were audited with it: {n:count}.")
-        lines.append(filled(words, n=audits))
+        text = translate("Keys", "Texts on the list that were audited with it: {n:count}.")
+        lines.append(filled(text, n=audits))
     lines.append(translate("Keys", "Recorded audits stay readable; they cannot be repeated."))
     if entry is None or not entry.deployment:
         lines.append(translate("Keys", "Without an exported copy this cannot be undone."))
@@ -156,21 +156,21 @@ def lost_words(choice: KeyChoice, audits: int) -> str:
 
 
 def _derived(entry: KeyEntry) -> str:
-    words = translate(
+    text = translate(
         "Keys",
         "It serves the deployment “{deployment:text}”. Whoever holds the master key {master:text} "
         "can derive it again.",
     )
-    return filled(words, deployment=entry.deployment, master=entry.master)
+    return filled(text, deployment=entry.deployment, master=entry.master)
 
 
-def _names(names: tuple[str, ...], most: int = 6) -> str:
-    shown = ", ".join(map(quoted, names[:most]))
-    left = len(names) - most
+def _names(names: tuple[str, ...], limit: int = 6) -> str:
+    listing = ", ".join(map(quoted, names[:limit]))
+    left = len(names) - limit
     if left <= 0:
-        return shown
-    more = filled(translate("Keys", "and {n:count} more"), n=left)
-    return f"{shown} {more}"
+        return listing
+    remainder = filled(translate("Keys", "and {n:count} more"), n=left)
+    return f"{listing} {remainder}"
 
 
 T = TypeVar("T")
@@ -190,7 +190,7 @@ class KeysDialog(StoreDialog[KeyChoice]):
         self.none.setText(translate("Keys", "No keys yet. Create one or import one."))
         restyle(self.detail, "role", "attention")
         self.detail.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        words = {
+        labels = {
             KeyAct.NEW: translate("Keys", "New …"),
             KeyAct.IMPORT: translate("Keys", "Import …"),
             f"-{KeyAct.DERIVE}": translate("Keys", "Derive …"),
@@ -199,10 +199,11 @@ class KeysDialog(StoreDialog[KeyChoice]):
             KeyAct.NOTE: translate("Keys", "Note …"),
             f"-{KeyAct.DELETE}": translate("Keys", "Delete …"),
         }
-        acts = {
-            act: (label, partial(self.ask, KeyAct(act.strip("-")))) for act, label in words.items()
+        buttons = {
+            action: (label, partial(self.ask, KeyAct(action.strip("-"))))
+            for action, label in labels.items()
         }
-        self.lay_out(translate("Keys", "Keys"), {"unlock": ("", self._unlock), **acts})
+        self.lay_out(translate("Keys", "Keys"), {"unlock": ("", self._unlock), **buttons})
         self.unlock = self.buttons["unlock"]
         session.chosen.changed.connect(self.refresh)
         self.refresh()
@@ -211,19 +212,21 @@ class KeysDialog(StoreDialog[KeyChoice]):
 
     def refresh(self) -> None:
         """Show the store's state and the keys."""
-        found = self.session.chosen.found
-        title, sentence, hint = state_words(found)
+        inventory = self.session.chosen.found
+        title, sentence, hint = state_words(inventory)
         self.title.setText(title)
-        self.title.setToolTip(found.backend if found.place is Place.KEYRING else "")
+        self.title.setToolTip(inventory.backend if inventory.place is Place.KEYRING else "")
         self.state.setText(f"{sentence} {hint}".strip())
         self.unlock.setText(
             translate("Keys", "Set up encrypted files …")
-            if found.place is None
+            if inventory.place is None
             else translate("Keys", "Unlock …")
         )
-        self.unlock.setVisible(State.LOCKED in (found.keyring, found.files) or found.place is None)
-        self.detail.setText("\n".join(failure.words for failure in found.exposed[:EXPOSED]))
-        self.detail.setVisible(bool(found.exposed))
+        self.unlock.setVisible(
+            State.LOCKED in (inventory.keyring, inventory.files) or inventory.place is None
+        )
+        self.detail.setText("\n".join(failure.words for failure in inventory.exposed[:EXPOSED]))
+        self.detail.setVisible(bool(inventory.exposed))
         headers = (
             translate("Keys", "Name"),
             translate("Keys", "Fingerprint"),
@@ -232,7 +235,7 @@ class KeysDialog(StoreDialog[KeyChoice]):
             translate("Keys", "Kept in"),
             translate("Keys", "Note"),
         )
-        self.fill(headers, found.keys)
+        self.fill(headers, inventory.keys)
 
     def key(self, row: KeyChoice) -> str:
         """Return its fingerprint."""
@@ -262,20 +265,22 @@ class KeysDialog(StoreDialog[KeyChoice]):
 
     # What is asked
 
-    def ask(self, act: KeyAct) -> QDialog | None:
+    def ask(self, action: KeyAct) -> QDialog | None:
         """Ask what a request needs; returns the dialog that is open then."""
         self.say("")
-        found, key = self.session.chosen.found, self.selected
-        if act in (KeyAct.NEW, KeyAct.IMPORT):
-            return self._open(KeyForm(act, found, self))
+        inventory, key = self.session.chosen.found, self.selected
+        if action in (KeyAct.NEW, KeyAct.IMPORT):
+            return self._open(KeyForm(action, inventory, self))
         if key is None:
             return None
-        if act is KeyAct.EXPORT:
+        if action is KeyAct.EXPORT:
             return self._ask_export(key)
-        if act is KeyAct.DELETE:
+        if action is KeyAct.DELETE:
             return self._ask_delete(key)
         text = {KeyAct.RENAME: key.label, KeyAct.NOTE: key.entry.note if key.entry else ""}
-        return self._open(KeyForm(act, found, self, name=key.label, text=text.get(act, "")))
+        return self._open(
+            KeyForm(action, inventory, self, name=key.label, text=text.get(action, ""))
+        )
 
     def ask_import(self, source: Path) -> QDialog:
         """Ask what the import of a key file needs."""
@@ -298,7 +303,7 @@ class KeysDialog(StoreDialog[KeyChoice]):
         return self._forms[-1] if self._forms else self
 
     def _ask_export(self, key: KeyChoice) -> QDialog:
-        words = filled(
+        warning = filled(
             translate(
                 "Keys",
                 "Whoever has this file and its passphrase can forge marks of {key:text} and read "
@@ -308,7 +313,7 @@ class KeysDialog(StoreDialog[KeyChoice]):
         )
         title = filled(translate("Keys", "Export “{key:text}”, encrypted"), key=key.label)
         action = translate("Keys", "Choose the file …")
-        dialog = PassphraseDialog(title, words, action, self, new=True)
+        dialog = PassphraseDialog(title, warning, action, self, new=True)
         dialog.given.connect(lambda secret: self._ask_target(key, secret))
         return opened(dialog)
 
@@ -326,16 +331,16 @@ class KeysDialog(StoreDialog[KeyChoice]):
         dialog.rejected.connect(partial(Secret.wipe, secret))
 
     def _ask_delete(self, key: KeyChoice) -> QDialog:
-        items = self.session.texts.queue.items
+        queued = self.session.texts.queue.items
         audits = sum(
-            item.audit is not None and item.audit.key.fingerprint == key.fingerprint
-            for item in items
+            queued_text.audit is not None and queued_text.audit.key.fingerprint == key.fingerprint
+            for queued_text in queued
         )
-        named = f"{quoted(key.label)} ({key.fingerprint})"
+        name = f"{quoted(key.label)} ({key.fingerprint})"
         return ask_first(
             self,
             translate("Keys", "Delete a key"),
-            filled(translate("Keys", "Delete {key:text}?"), key=named),
+            filled(translate("Keys", "Delete {key:text}?"), key=name),
             lost_words(key, audits),
             (
                 translate("Keys", "Delete for good"),
@@ -344,11 +349,11 @@ class KeysDialog(StoreDialog[KeyChoice]):
         )
 
     def _unlock(self) -> None:
-        found = self.session.chosen.found
-        if found.place is Place.KEYRING and found.keyring is State.LOCKED:
+        inventory = self.session.chosen.found
+        if inventory.place is Place.KEYRING and inventory.keyring is State.LOCKED:
             self._work(lambda _: unlock_keyring(self.session.environment), self._over)
         else:
-            self.ask_folder(None, new=found.place is None)
+            self.ask_folder(None, new=inventory.place is None)
 
     def ask_folder(self, request: KeyRequest | None, *, new: bool) -> QDialog:
         """Ask for the passphrase of the folder of key files, then go on with the request."""
@@ -368,10 +373,10 @@ class KeysDialog(StoreDialog[KeyChoice]):
 
     def carry_out(self, request: KeyRequest) -> None:
         """Hand a request over; the passphrase of the files is asked for first where needed."""
-        found = self.session.chosen.found
-        if needs_files(request) and found.files is not State.READY:
+        inventory = self.session.chosen.found
+        if needs_files(request) and inventory.files is not State.READY:
             self._rest()
-            self.ask_folder(request, new=found.files is State.NO_BACKEND)
+            self.ask_folder(request, new=inventory.files is State.NO_BACKEND)
             return
         self._work(
             lambda _: request(self.session.environment),
@@ -390,23 +395,23 @@ class KeysDialog(StoreDialog[KeyChoice]):
 
         self._work(work, lambda outcome: self._answered(request, outcome))
 
-    def _work(self, work: Work[T], then: Callable[[Outcome[T]], None]) -> None:
+    def _work(self, work: Work[T], on_outcome: Callable[[Outcome[T]], None]) -> None:
         self.say("")
-        self._job = self.session.do(work, then, self)
+        self._job = self.session.do(work, on_outcome, self)
         self.refresh_buttons()
 
     def _answered(self, request: KeyRequest, outcome: Outcome[KeyDone]) -> None:
         if not isinstance(outcome, Failure):
             self._over(outcome)
             return
-        found = self.session.chosen.found
+        inventory = self.session.chosen.found
         if outcome.code == "key-file-passphrase" and needs_passphrase(request):
             self._rest()
             self._ask_file(request)
         elif (
             outcome.code == "keyring-locked"
-            and found.files is State.LOCKED
-            and (found.place is Place.FILES or self._in_file(request))
+            and inventory.files is State.LOCKED
+            and (inventory.place is Place.FILES or self._in_file(request))
         ):
             self._over(outcome)
             self.ask_folder(request if comes_again(request) else None, new=False)

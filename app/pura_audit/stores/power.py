@@ -61,10 +61,10 @@ if TYPE_CHECKING:
 
 def own_profiles(session: Session) -> QComboBox:
     """Return a choice of the profiles that are PURA's own; the one in use is chosen."""
-    own = [p for p in session.chosen.found.profiles if p.profile.foreign is None]
-    box = combo((p.profile, p.title) for p in own)
-    if session.chosen.profile in own:
-        box.setCurrentIndex(own.index(session.chosen.profile))
+    profiles = [p for p in session.chosen.found.profiles if p.profile.foreign is None]
+    box = combo((p.profile, p.title) for p in profiles)
+    if session.chosen.profile in profiles:
+        box.setCurrentIndex(profiles.index(session.chosen.profile))
     return box
 
 
@@ -92,11 +92,13 @@ class PowerDialog(WorkingDialog):
         self.profile = own_profiles(session)
         self.profile.currentTextChanged.connect(self.name.setText)
         self.name.setText(self.profile.currentText())
-        others = [one.name for one in session.chosen.found.models if one.name != model]
+        models = [
+            installed.name for installed in session.chosen.found.models if installed.name != model
+        ]
         same = ("", translate("Power", "the same"))
-        self.reader = combo([same, *((name, name) for name in others)])
-        words = translate("Power", "Use a file with a prompt a line …")
-        self.prompts = plain_button(words, self.ask_file)
+        self.reader = combo([same, *((name, name) for name in models)])
+        text = translate("Power", "Use a file with a prompt a line …")
+        self.prompts = plain_button(text, self.ask_file)
         self.chat = QCheckBox(translate("Power", "Put the prompts into the model’s chat template"))
         self.texts, self.tokens = spin_box(*TEXTS), spin_box(*TOKENS)
         self.learn = spin_box(*LEARNT)
@@ -158,8 +160,8 @@ class PowerDialog(WorkingDialog):
 
     def _use(self, path: Path) -> None:
         self._path = path
-        words = filled(translate("Power", "Prompts of “{file:text}” (change …)"), file=path.name)
-        self.prompts.setText(shortened(words))
+        text = filled(translate("Power", "Prompts of “{file:text}” (change …)"), file=path.name)
+        self.prompts.setText(shortened(text))
 
     def plan(self) -> Callable[[], PowerPlan] | None:
         """Return what makes the plan of the form; None, and why in words, where it cannot be."""
@@ -192,13 +194,13 @@ class PowerDialog(WorkingDialog):
                 lambda context: estimate_power(
                     environment, plan=plan(), model=model, checkpoint=context.checkpoint
                 ),
-                then=self._say_time,
-                at="model",
+                on_result=self._say_time,
+                queue="model",
             )
 
     def _say_time(self, seconds: float) -> None:
-        words = translate("Power", "About {time:text} on this computer, from a short trial.")
-        self.say(filled(words, time=duration(seconds)))
+        text = translate("Power", "About {time:text} on this computer, from a short trial.")
+        self.say(filled(text, time=duration(seconds)))
 
     def _measure(self) -> None:
         plan, environment, model = self.plan(), self.session.environment, self._model
@@ -207,23 +209,23 @@ class PowerDialog(WorkingDialog):
         reader = str(self.reader.currentData()) or None
         self.begin(
             with_progress(
-                lambda **told: measure_power(
-                    environment, plan=plan(), model=model, reader=reader, **told
+                lambda **callbacks: measure_power(
+                    environment, plan=plan(), model=model, reader=reader, **callbacks
                 )
             ),
-            then=self.measured.emit,
-            at="model",
+            on_result=self.measured.emit,
+            queue="model",
         )
 
     def _progressed(self, progress: Progress) -> None:
         super()._progressed(progress)
-        words = {
+        text = {
             "texts": translate("Power", "Writing the texts"),
             "reading": translate("Power", "Reading them"),
             "reading-inside": translate("Power", "Reading them inside longer texts"),
             "counting": translate("Power", "Weighing the evidence"),
         }.get(progress.name)
-        if words is None:
+        if text is None:
             return
         of_tokens = progress.name == "texts"
         counted = (
@@ -231,11 +233,11 @@ class PowerDialog(WorkingDialog):
             if of_tokens
             else translate("Power", "{step:text}: {n:count} of {all:count} texts")
         )
-        words = filled(counted, step=words, n=progress.done, all=progress.total)
+        text = filled(counted, step=text, n=progress.done, all=progress.total)
         if progress.seconds_left is not None:
             left = translate("Power", "{progress:text}, {time:text} left")
-            words = filled(left, progress=words, time=duration(progress.seconds_left))
-        self.say(words)
+            text = filled(left, progress=text, time=duration(progress.seconds_left))
+        self.say(text)
 
 
 def _parts(text: str) -> list[str]:
@@ -244,7 +246,7 @@ def _parts(text: str) -> list[str]:
 
 
 T = TypeVar("T")
-_SHOWN = 4
+_VISIBLE_ROWS = 4
 _ROW, _HEAD = 32, 40
 
 
@@ -291,7 +293,7 @@ class PowerTablesDialog(StoreDialog[PowerFound]):
             },
         )
         self.lines = make_table(translate("Power", "Shares found"))
-        self.lines.setMinimumHeight(_SHOWN * _ROW + _HEAD)
+        self.lines.setMinimumHeight(_VISIBLE_ROWS * _ROW + _HEAD)
         self.column.insertWidget(3, self.lines, 1)
         self.refresh_buttons()
         self._do(lambda: None)
@@ -315,10 +317,10 @@ class PowerTablesDialog(StoreDialog[PowerFound]):
 
     def refresh_buttons(self) -> None:
         """Enable what can be done now, and tell more of the chosen table."""
-        found = self.selected
+        entry = self.selected
         for kind, button in self.buttons.items():
-            button.setEnabled(not self.busy and (found is not None or kind in ("measure", "add")))
-        relied_on = found is not None and found.relied_on
+            button.setEnabled(not self.busy and (entry is not None or kind in ("measure", "add")))
+        relied_on = entry is not None and entry.relied_on
         if "rely" in self.buttons:
             self.buttons["rely"].setText(
                 translate("Power", "No longer rely on it")
@@ -326,11 +328,11 @@ class PowerTablesDialog(StoreDialog[PowerFound]):
                 else translate("Power", "Let the policy rely on it")
             )
             self.buttons["remove"].setEnabled(self.buttons["remove"].isEnabled() and not relied_on)
-            self._tell(found)
+            self._tell(entry)
 
-    def _tell(self, found: PowerFound | None) -> None:
-        self.detail.setText(_detail(found) if found is not None else "")
-        self.lines.setVisible(found is not None)
+    def _tell(self, entry: PowerFound | None) -> None:
+        self.detail.setText(_detail(entry) if entry is not None else "")
+        self.lines.setVisible(entry is not None)
         headers = (
             translate("Power", "Marked texts"),
             *(
@@ -340,19 +342,19 @@ class PowerTablesDialog(StoreDialog[PowerFound]):
             translate("Power", "At most shown"),
             translate("Power", "Texts"),
         )
-        lines = power_lines(found.sealed.table, self._policy.t_found) if found is not None else ()
+        lines = power_lines(entry.sealed.table, self._policy.t_found) if entry is not None else ()
         fill_table(self.lines, headers, [_line(line) for line in lines], 340)
 
-    def _do(self, act: Callable[[], T], words: Callable[[T], str] | None = None) -> None:
+    def _do(self, use_case: Callable[[], T], words: Callable[[T], str] | None = None) -> None:
         """Hand a use case over, and show the tables as they are after it."""
         environment = self.session.environment
         self.begin(
-            lambda _: (act(), list_power(environment)),
-            words=None if words is None else lambda done: words(done[0]),
-            then=lambda done: self._show(done[1]),
+            lambda _: (use_case(), list_power(environment)),
+            words=None if words is None else lambda outcome: words(outcome[0]),
+            on_result=lambda outcome: self._show(outcome[1]),
         )
 
-    def _show(self, rows: tuple[PowerFound, ...], chosen: str = "") -> None:
+    def _show(self, rows: tuple[PowerFound, ...], selected_key: str = "") -> None:
         headers = (
             translate("Power", "Name"),
             translate("Power", "Measured"),
@@ -361,22 +363,22 @@ class PowerTablesDialog(StoreDialog[PowerFound]):
             translate("Power", "Signed as"),
             translate("Power", "Policy"),
         )
-        self.fill(headers, rows, chosen)
+        self.fill(headers, rows, selected_key)
 
     def ask_measure(self) -> PowerDialog:
         """Open the form that measures a table."""
         dialog = PowerDialog(self.session, self._model, self)
-        dialog.measured.connect(lambda made: self._take(dialog, made))
+        dialog.measured.connect(lambda file: self._take(dialog, file))
         opened(dialog)
         return dialog
 
-    def _take(self, dialog: PowerDialog, made: PowerFile) -> None:
+    def _take(self, dialog: PowerDialog, file: PowerFile) -> None:
         dialog.accept()
         environment = self.session.environment
         self.begin(
             lambda _: list_power(environment),
-            words=lambda _: _stored(made),
-            then=lambda rows: self._show(rows, made.fingerprint),
+            words=lambda _: _stored(file),
+            on_result=lambda rows: self._show(rows, file.fingerprint),
         )
 
     def ask_file(self) -> QDialog:
@@ -405,14 +407,14 @@ class PowerTablesDialog(StoreDialog[PowerFound]):
             name: Fingerprint of the table.
             certificate: PKCS#12 file.
         """
-        words = translate(
+        explanation = translate(
             "Power",
             "The table is signed with “{file:text}”. Whoever gets the table can check that it is "
             "yours and unchanged.",
         )
         dialog = PassphraseDialog(
             translate("Power", "Sign the table"),
-            filled(words, file=certificate.name),
+            filled(explanation, file=certificate.name),
             translate("Power", "Sign"),
             self,
             new=False,
@@ -432,7 +434,7 @@ class PowerTablesDialog(StoreDialog[PowerFound]):
                 ),
                 ended,
                 dialog,
-                words=lambda done: _signed(done[0]),
+                words=lambda outcome: _signed(outcome[0]),
             )
 
         dialog.given.connect(sign)
@@ -458,9 +460,9 @@ class PowerTablesDialog(StoreDialog[PowerFound]):
     def _rely(self) -> None:
         if self.selected is None:
             return
-        name, on = self.selected.sealed.fingerprint, not self.selected.relied_on
+        name, rely = self.selected.sealed.fingerprint, not self.selected.relied_on
         environment = self.session.environment
-        self._do(lambda: rely_on_power(environment, name=name, on=on), _relied)
+        self._do(lambda: rely_on_power(environment, name=name, on=rely), _relied)
 
     def ask_remove(self) -> QDialog | None:
         """Ask before a table goes."""
@@ -482,10 +484,10 @@ class PowerTablesDialog(StoreDialog[PowerFound]):
         )
 
 
-def _detail(found: PowerFound) -> str:
-    table = found.sealed.table
+def _detail(entry: PowerFound) -> str:
+    table = entry.sealed.table
     kinds = ", ".join(table.conditions.get("kinds", []))
-    words = (
+    sentences = (
         translate("Power", "Read by “{reader:text}”. Kind of text: {kinds:text}."),
         translate("Power", "It brings a likelihood table that was learnt.")
         if table.likelihood is not None
@@ -494,54 +496,54 @@ def _detail(found: PowerFound) -> str:
     )
     reader = str(table.conditions.get("names", {}).get("reader", ""))
     return filled(
-        "{} {}\n{}".format(*words),
+        "{} {}\n{}".format(*sentences),
         reader=reader,
         kinds=kinds or translate("Power", "not told apart"),
-        table=found.sealed.fingerprint,
+        table=entry.sealed.fingerprint,
     )
 
 
 def _line(line: PowerEntry) -> tuple[str, ...]:
     """Return a line of a table in cells."""
     if line.edit:
-        what = filled(translate("Power", "edited ({edit:text})"), edit=line.edit)
+        kind = filled(translate("Power", "edited ({edit:text})"), edit=line.edit)
     elif line.text_usable:
-        words = translate("Power", "passages in up to {n:count} positions")
-        what = filled(words, n=line.text_usable)
+        text = translate("Power", "passages in up to {n:count} positions")
+        kind = filled(text, n=line.text_usable)
     else:
-        what = translate("Power", "whole texts")
+        kind = translate("Power", "whole texts")
     from_ = translate("Power", "{n:count} positions")
-    none = translate("Power", "not shown")
-    needed = [none if n is None else filled(from_, n=n) for n in map(line.needed, SHARES)]
-    return (what, *needed, f"{int(100 * max(line.limits))} %", number(max(line.texts)))
+    not_shown = translate("Power", "not shown")
+    needed = [not_shown if n is None else filled(from_, n=n) for n in map(line.needed, SHARES)]
+    return (kind, *needed, f"{int(100 * max(line.limits))} %", number(max(line.texts)))
 
 
-def _stored(made: PowerFile) -> str:
-    words = translate(
+def _stored(file: PowerFile) -> str:
+    text = translate(
         "Power", "Table “{name:text}” ({table:text}) is stored; {n:count} texts were counted."
     )
     return filled(
-        words,
-        name=made.table.name,
-        table=made.fingerprint[:SHORT],
-        n=made.table.conditions["texts"],
+        text,
+        name=file.table.name,
+        table=file.fingerprint[:SHORT],
+        n=file.table.conditions["texts"],
     )
 
 
-def _added(found: PowerFound) -> str:
-    words = translate("Power", "The table “{table:text}” was added.")
-    return filled(words, table=found.sealed.table.name)
+def _added(entry: PowerFound) -> str:
+    text = translate("Power", "The table “{table:text}” was added.")
+    return filled(text, table=entry.sealed.table.name)
 
 
-def _signed(found: PowerFound) -> str:
-    words = translate("Power", "The table “{table:text}” is signed as {who:text}.")
-    who = found.signed.subject if found.signed is not None else ""
-    return filled(words, table=found.sealed.table.name, who=who)
+def _signed(entry: PowerFound) -> str:
+    text = translate("Power", "The table “{table:text}” is signed as {who:text}.")
+    signer = entry.signed.subject if entry.signed is not None else ""
+    return filled(text, table=entry.sealed.table.name, who=signer)
 
 
 def _relied(policy: Policy) -> str:
-    words = translate(
+    text = translate(
         "Power",
         "The policy is now {rule:text} and relies on {n:plural(one table|{n:count} tables)}.",
     )
-    return filled(words, rule=policy.rule, n=len(policy.power_tables))
+    return filled(text, rule=policy.rule, n=len(policy.power_tables))

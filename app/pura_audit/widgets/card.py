@@ -119,16 +119,16 @@ def shortened(text: str) -> str:
 class WrappedLabel(QLabel):
     """Breaks its lines, and shortens words that have no room on one."""
 
-    _whole = ""
+    _full_text = ""
 
     def setText(self, text: str) -> None:
         """Set the text; what is shortened is whole in the tool tip and in the spoken name."""
         short = shortened(text)
-        whole = text if short != text else ""
-        if whole != self._whole:
-            self._whole = whole
-            self.setToolTip(whole)
-            self.setAccessibleName(whole)
+        full_text = text if short != text else ""
+        if full_text != self._full_text:
+            self._full_text = full_text
+            self.setToolTip(full_text)
+            self.setAccessibleName(full_text)
         super().setText(short)
 
 
@@ -204,8 +204,11 @@ class ScrollCard(Card):
 
     def heights(self, width: int) -> list[int]:
         """Return the heights that cut no line at the foot, rising; at the last nothing scrolls."""
-        whole, ends = self.natural_height(width), list(line_ends(self.column, self._wide(width)))
-        return [whole - ends[-1] + end for end in ends]
+        full_height, ends = (
+            self.natural_height(width),
+            list(line_ends(self.column, self._wide(width))),
+        )
+        return [full_height - ends[-1] + end for end in ends]
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Take from the margin what the scroll bar takes from the width.
@@ -215,9 +218,9 @@ class ScrollCard(Card):
         """
         if event.type() == QEvent.Type.Resize:
             area = self.scroll_area
-            whole = min(self._widest, area.maximumViewportSize().width())
+            full_width = min(self._widest, area.maximumViewportSize().width())
             margins = self.column.contentsMargins()
-            margins.setRight(max(0, PADDING - max(0, whole - area.viewport().width())))
+            margins.setRight(max(0, PADDING - max(0, full_width - area.viewport().width())))
             self.column.setContentsMargins(margins)
         return super().eventFilter(watched, event)
 
@@ -234,11 +237,11 @@ def line_ends(part: QLayoutItem, width: int, top: int = 0) -> Iterator[int]:
     if isinstance(column, QVBoxLayout):
         margins = column.contentsMargins()
         top, width = top + margins.top(), width - margins.left() - margins.right()
-        items = [column.itemAt(place) for place in range(column.count())]
-        for item in items:
-            if item is not None and not item.isEmpty():
-                yield from line_ends(item, width, top)
-                top += part_height(item, width) + column.spacing()
+        parts = [column.itemAt(index) for index in range(column.count())]
+        for child in parts:
+            if child is not None and not child.isEmpty():
+                yield from line_ends(child, width, top)
+                top += part_height(child, width) + column.spacing()
         yield top - column.spacing() + margins.bottom()
     else:
         tall, lines = part_height(part, width), 1
@@ -255,21 +258,23 @@ def set_tip(widget: QWidget, *paragraphs: str) -> None:
 
     The tooltip is rich text so that Qt breaks its lines; a screen reader would read the marks.
     """
-    widget.setToolTip("".join(f"<p>{html.escape(one, quote=False)}</p>" for one in paragraphs))
+    widget.setToolTip(
+        "".join(f"<p>{html.escape(paragraph, quote=False)}</p>" for paragraph in paragraphs)
+    )
     widget.setAccessibleDescription("\n".join(paragraphs))
 
 
 def label(text: str = "", role: str = "", *, wrap: bool = False) -> QLabel:
     """Return a plain-text label in one of the style sheet's roles."""
-    made = WrappedLabel() if wrap else QLabel()
-    made.setText(text)
-    made.setTextFormat(Qt.TextFormat.PlainText)
+    text_label = WrappedLabel() if wrap else QLabel()
+    text_label.setText(text)
+    text_label.setTextFormat(Qt.TextFormat.PlainText)
     if role:
-        made.setProperty("role", role)
+        text_label.setProperty("role", role)
     if role in _HEADINGS:
-        set_role(made, QAccessible.Role.Heading)
-    made.setWordWrap(wrap)
-    return made
+        set_role(text_label, QAccessible.Role.Heading)
+    text_label.setWordWrap(wrap)
+    return text_label
 
 
 def add_parts(layout: Box, *parts: Part) -> Box:
@@ -279,15 +284,15 @@ def add_parts(layout: Box, *parts: Part) -> Box:
     None takes the room that is left.
     """
     for part in parts:
-        one, share = part if isinstance(part, tuple) else (part, 0)
-        if one is None:
+        widget, share = part if isinstance(part, tuple) else (part, 0)
+        if widget is None:
             layout.addStretch(1)
-        elif isinstance(one, int):
-            layout.addSpacing(one)
-        elif isinstance(one, QWidget):
-            layout.addWidget(one, share)
+        elif isinstance(widget, int):
+            layout.addSpacing(widget)
+        elif isinstance(widget, QWidget):
+            layout.addWidget(widget, share)
         else:
-            layout.addLayout(one, share)
+            layout.addLayout(widget, share)
     return layout
 
 
@@ -309,8 +314,8 @@ def column_of(*parts: Part, spacing: int = GRID, inside: QWidget | None = None) 
 
 def clear_layout(layout: Box) -> None:
     """Take all widgets out of a layout and delete them; their names can be used again at once."""
-    while (item := layout.takeAt(0)) is not None:
-        if (widget := item.widget()) is not None:
+    while (child := layout.takeAt(0)) is not None:
+        if (widget := child.widget()) is not None:
             widget.setObjectName("")
             widget.hide()
             widget.deleteLater()
@@ -326,43 +331,43 @@ def _bare(layout: Box, spacing: int, inside: QWidget | None) -> Box:
 
 
 def push_button(
-    words: str, act: Callable[..., object] | None = None, role: str = ""
+    text: str, on_click: Callable[..., object] | None = None, role: str = ""
 ) -> QPushButton:
-    """Return a button in one of the style sheet's roles; ``act`` is called without arguments."""
-    made = QPushButton(words)
+    """Return a button in one of the style sheet's roles; ``on_click`` gets no arguments."""
+    button = QPushButton(text)
     if role:
-        made.setProperty("role", role)
-    if act is not None:
-        made.clicked.connect(lambda _=False: act())
-    return made
+        button.setProperty("role", role)
+    if on_click is not None:
+        button.clicked.connect(lambda _=False: on_click())
+    return button
 
 
 def rule() -> QFrame:
     """Return a line across, one pixel high."""
-    made = QFrame()
-    made.setProperty("role", "rule")
-    return made
+    line = QFrame()
+    line.setProperty("role", "rule")
+    return line
 
 
 def search_field(hint: str, name: str = "") -> QLineEdit:
     """Return a line that can be cleared; its name is the hint, unless it has one of its own."""
-    made = QLineEdit()
-    made.setPlaceholderText(hint)
-    made.setAccessibleName(name or hint)
-    made.setClearButtonEnabled(True)
-    if (clear := made.findChild(QToolButton)) is not None:
+    field = QLineEdit()
+    field.setPlaceholderText(hint)
+    field.setAccessibleName(name or hint)
+    field.setClearButtonEnabled(True)
+    if (clear := field.findChild(QToolButton)) is not None:
         clear.setAccessibleName(translate("Find", "Clear the field"))
-    return made
+    return field
 
 
 def progress_bar(name: str, *, endless: bool = False) -> QProgressBar:
     """Return a bar without a number in it."""
-    made = QProgressBar()
-    made.setTextVisible(False)
-    made.setAccessibleName(name)
+    bar = QProgressBar()
+    bar.setTextVisible(False)
+    bar.setAccessibleName(name)
     if endless:
-        run_endless(made)
-    return made
+        run_endless(bar)
+    return bar
 
 
 def run_endless(bar: QProgressBar) -> None:
@@ -382,21 +387,21 @@ class IconButton(QToolButton):
     """
 
     def __init__(
-        self, theme: Theme, icon: str, words: str, act: Callable[[], object] | None = None
+        self, theme: Theme, icon: str, text: str, on_click: Callable[[], object] | None = None
     ) -> None:
         super().__init__()
         self._theme, self._icon = theme, icon
         self.setProperty("role", "quiet")
-        self.name(words)
-        if act is not None:
-            self.clicked.connect(lambda _=False: act())
+        self.name(text)
+        if on_click is not None:
+            self.clicked.connect(lambda _=False: on_click())
         theme.changed.connect(self._apply_style)
         self._apply_style()
 
-    def name(self, words: str, icon: str = "") -> None:
+    def name(self, text: str, icon: str = "") -> None:
         """Say what it does now, under another icon if need be."""
-        self.setToolTip(words)
-        self.setAccessibleName(words)
+        self.setToolTip(text)
+        self.setAccessibleName(text)
         if icon:
             self._icon = icon
             self._apply_style()
@@ -433,14 +438,14 @@ def restyle(widget: QWidget, name: str, value: object) -> None:
     widget.style().polish(widget)
 
 
-def dropped_paths(data: QMimeData) -> list[Path]:
+def dropped_paths(mime: QMimeData) -> list[Path]:
     """Return the local files and folders of a drop or a paste."""
-    return [Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile()]
+    return [Path(url.toLocalFile()) for url in mime.urls() if url.isLocalFile()]
 
 
-def acceptable(data: QMimeData) -> bool:
+def acceptable(mime: QMimeData) -> bool:
     """Whether there is something to audit in it."""
-    return bool(dropped_paths(data)) or data.hasText()
+    return bool(dropped_paths(mime)) or mime.hasText()
 
 
 class DropZone(QFrame):
@@ -517,24 +522,24 @@ class FlowLayout(QLayout):
     def minimumSize(self) -> QSize:
         """Return the room of the largest widget."""
         size = QSize()
-        for item in self._items:
-            size = size.expandedTo(item.minimumSize())
+        for child in self._items:
+            size = size.expandedTo(child.minimumSize())
         return size
 
     def _place(self, rect: QRect, *, move: bool) -> int:
         x, y, tall = rect.x(), rect.y(), 0
-        for item in self._items:
-            hint = item.sizeHint()
+        for child in self._items:
+            hint = child.sizeHint()
             if x > rect.x() and x + hint.width() > rect.right() + 1:
                 x, y, tall = rect.x(), y + tall + self.spacing(), 0
             if move:
-                item.setGeometry(QRect(QPoint(x, y), hint))
+                child.setGeometry(QRect(QPoint(x, y), hint))
             x += hint.width() + self.spacing()
             tall = max(tall, hint.height())
         return y + tall - rect.y()
 
 
-LEAST: Final = 120  # pixels that stay in sight
+MIN_HEIGHT: Final = 120  # pixels that stay in sight
 
 
 class Scrolled(QScrollArea):
@@ -578,9 +583,9 @@ class Scrolled(QScrollArea):
 
     def minimumSizeHint(self) -> QSize:
         """Return the width that the content needs beside a bar, and a height to scroll in."""
-        least = self._content.totalMinimumSize()
+        smallest = self._content.totalMinimumSize()
         bar = self.verticalScrollBar().sizeHint().width()
-        return QSize(least.width() + bar, min(least.height(), LEAST))
+        return QSize(smallest.width() + bar, min(smallest.height(), MIN_HEIGHT))
 
 
 class Fold(QWidget):
@@ -639,9 +644,9 @@ class Fold(QWidget):
         self.head.setText(title)
         self._name()
 
-    def tell(self, words: str) -> None:
+    def tell(self, text: str) -> None:
         """Say in a few words what is in it."""
-        self.side_note.setText(words)
+        self.side_note.setText(text)
         self._name()
 
     def changeEvent(self, event: QEvent) -> None:

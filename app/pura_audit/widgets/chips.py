@@ -48,14 +48,14 @@ class ChoiceMenu(QMenu):
         parent: QWidget,
         kind: str,
         *,
-        more: str = "",
+        further: str = "",
         manage: str = "",
         below: Sequence[QMenu] = (),
     ) -> None:
         super().__init__(kind, parent)
         self.kind = kind
         self.setAccessibleName(kind)
-        self._several, self._more, self._manage, self._below = False, more, manage, below
+        self._several, self._more, self._manage, self._below = False, further, manage, below
         self._exclusive = True
         self._choices: list[str] = []
         self._ticks: list[QAction] = []
@@ -93,10 +93,10 @@ class ChoiceMenu(QMenu):
         group = QActionGroup(self)
         group.setExclusive(self._exclusive)
         self._ticks = []
-        for place, text in enumerate(choices):
+        for index, text in enumerate(choices):
             action = QAction(text.replace("&", "&&"), group)
             action.setCheckable(True)
-            action.triggered.connect(lambda _checked=False, p=place: self._triggered(p))
+            action.triggered.connect(lambda _checked=False, p=index: self._triggered(p))
             self.addAction(action)
             self._ticks.append(action)
         if not choices:
@@ -112,13 +112,13 @@ class ChoiceMenu(QMenu):
         if self._manage:
             self.addAction(self._manage, self.manage_wanted.emit)
 
-    def _triggered(self, place: int) -> None:
+    def _triggered(self, index: int) -> None:
         if not self._several:
-            self.chosen.emit(place)
+            self.chosen.emit(index)
             return
         ticked = [p for p, action in enumerate(self._ticks) if action.isChecked()]
         if not ticked:
-            self._ticks[place].setChecked(True)
+            self._ticks[index].setChecked(True)
             return
         self.several_chosen.emit(ticked)
 
@@ -182,8 +182,8 @@ class Chip(QToolButton):
     def sizeHint(self) -> QSize:
         """Return the room that the whole text takes, up to the largest width of a chip."""
         metrics = QFontMetrics(self.font())
-        whole = metrics.horizontalAdvance(self._whole()) + FRAME + 8
-        return QSize(max(LEAST_CHIP, min(whole, MAX_CHIP)), 32)
+        full_width = metrics.horizontalAdvance(self._whole()) + FRAME + 8
+        return QSize(max(LEAST_CHIP, min(full_width, MAX_CHIP)), 32)
 
     def minimumSizeHint(self) -> QSize:
         """Return a width of a few words."""
@@ -200,12 +200,12 @@ class Chip(QToolButton):
     def _fit(self) -> None:
         metrics = QFontMetrics(self.font())
         kind = f"{self._kind}  "
-        least = min(LEAST_VALUE, metrics.horizontalAdvance(self._value))
-        if self.width() - FRAME - metrics.horizontalAdvance(kind) < least:
+        smallest = min(LEAST_VALUE, metrics.horizontalAdvance(self._value))
+        if self.width() - FRAME - metrics.horizontalAdvance(kind) < smallest:
             kind = ""  # the tool tip has both
         room = self.width() - FRAME - metrics.horizontalAdvance(kind)
-        value = metrics.elidedText(self._value, Qt.TextElideMode.ElideRight, max(0, room))
-        self.setText(f"{kind}{value}".replace("&", "&&"))
+        short = metrics.elidedText(self._value, Qt.TextElideMode.ElideRight, max(0, room))
+        self.setText(f"{kind}{short}".replace("&", "&&"))
         self.updateGeometry()
 
 

@@ -70,13 +70,13 @@ class Host(Protocol):
     def set_language(self, name: str) -> None:
         """Speak another language from now on; "" is that of the system."""
 
-    def say(self, what: Failure | str) -> None:
+    def say(self, message: Failure | str) -> None:
         """Say something in the status line."""
 
 
 TITLE: Final = 36  # pixels of a window's title
 
-Shown = TypeVar("Shown", bound=QDialog)
+DialogT = TypeVar("DialogT", bound=QDialog)
 
 
 class PlainDialog(QDialog):
@@ -94,8 +94,8 @@ class PlainDialog(QDialog):
     def _largest(self) -> QSize:
         """Return the size of the screen below a title, or of the window behind if that is more."""
         parent = self.parentWidget()
-        behind = parent.window().size() if parent is not None else QSize()
-        return (self.screen().availableSize() - QSize(0, TITLE)).expandedTo(behind)
+        window_size = parent.window().size() if parent is not None else QSize()
+        return (self.screen().availableSize() - QSize(0, TITLE)).expandedTo(window_size)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Press what has the focus."""
@@ -117,10 +117,10 @@ class FittedDialog(PlainDialog):
 
     def event(self, event: QEvent) -> bool:
         """Grow with what has come into it."""
-        known = super().event(event)
+        handled = super().event(event)
         if event.type() == QEvent.Type.LayoutRequest and self.isVisible():
             self._grow_to_fit(at_least=self.height())
-        return known
+        return handled
 
     def _grow_to_fit(self, *, at_least: int) -> None:
         layout = self.layout()
@@ -147,14 +147,14 @@ class Remark(QLabel):
         self._stays = stays
         self.say("")
 
-    def say(self, what: Failure | str, *, role: str = "muted") -> None:
+    def say(self, message: Failure | str, *, role: str = "muted") -> None:
         """Say something; a failure always in the colour of attention."""
-        failed = isinstance(what, Failure)
-        words = what.words if isinstance(what, Failure) else what
+        failed = isinstance(message, Failure)
+        text = message.words if isinstance(message, Failure) else message
         restyle(self, "role", "attention" if failed else role)
-        self.setText(words)
+        self.setText(text)
         if not self._stays:
-            self.setVisible(bool(words))
+            self.setVisible(bool(text))
 
 
 class RetryDialog(FittedDialog):
@@ -211,8 +211,8 @@ class RetryDialog(FittedDialog):
 def press_focused(root: QWidget, event: QKeyEvent) -> bool:
     """Press the focused button when the event is a Return; return whether there was one."""
     button = root.focusWidget()
-    wanted = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
-    if not wanted or not isinstance(button, QPushButton | QToolButton):
+    is_return = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+    if not is_return or not isinstance(button, QPushButton | QToolButton):
         return False
     button.click()
     return True
@@ -221,7 +221,7 @@ def press_focused(root: QWidget, event: QKeyEvent) -> bool:
 def dialog_column(
     dialog: QDialog,
     title: str = "",
-    words: str = "",
+    purpose: str = "",
     *,
     role: str = "answer",
     spacing: int = GAP,
@@ -231,24 +231,24 @@ def dialog_column(
     Args:
         dialog: A dialog without a layout.
         title: Heads the column; empty for none.
-        words: What the dialog is for, below the title; empty for none.
+        purpose: What the dialog is for, below the title; empty for none.
         role: Of the title in the style sheet.
         spacing: Pixels between the parts.
     """
-    made = column_of(spacing=spacing, inside=dialog)
-    made.setContentsMargins(PADDING, PADDING, PADDING, PADDING)
+    column = column_of(spacing=spacing, inside=dialog)
+    column.setContentsMargins(PADDING, PADDING, PADDING, PADDING)
     if title:
-        made.addWidget(label(title, role, wrap=True))
-    if words:
-        made.addWidget(label(words, "muted", wrap=True))
-    return made
+        column.addWidget(label(title, role, wrap=True))
+    if purpose:
+        column.addWidget(label(purpose, "muted", wrap=True))
+    return column
 
 
-def plain_button(words: str, act: Callable[..., object]) -> QPushButton:
+def plain_button(text: str, on_click: Callable[..., object]) -> QPushButton:
     """Return a button that Enter presses while it has the focus, and never otherwise."""
-    made = push_button(words, act)
-    made.setAutoDefault(False)
-    return made
+    button = push_button(text, on_click)
+    button.setAutoDefault(False)
+    return button
 
 
 class MainButton(QPushButton):
@@ -263,19 +263,24 @@ class MainButton(QPushButton):
         enter: Enter presses it, wherever the focus is but on another button.
     """
 
-    def __init__(self, words: str, act: Callable[..., object], *, enter: bool = True) -> None:
-        super().__init__(words)
-        self.clicked.connect(lambda _=False: act())
+    def __init__(self, text: str, on_click: Callable[..., object], *, enter: bool = True) -> None:
+        super().__init__(text)
+        self.clicked.connect(lambda _=False: on_click())
         self.setProperty("role", "main")
         self.setAutoDefault(enter)
         self.setDefault(enter)
         self.missing = Remark()
 
-    def require(self, given: Mapping[str, object], *, free: bool = True) -> None:
-        """Enable it once all is given, and say until then what is not; ``free``: nothing runs."""
-        names = " · ".join(name for name, value in given.items() if not value)
-        words = filled(translate("Dialog", "Still needed: {what:text}"), what=names)
-        self.missing.say(words if names else "")
+    def require(self, inputs: Mapping[str, object], *, free: bool = True) -> None:
+        """Enable the button once every input is there; until then, name the missing ones.
+
+        Args:
+            inputs: Value of every input that is needed, by its name.
+            free: False while a job runs: the button stays disabled.
+        """
+        names = " · ".join(name for name, value in inputs.items() if not value)
+        text = filled(translate("Dialog", "Still needed: {what:text}"), what=names)
+        self.missing.say(text if names else "")
         self.setAccessibleDescription(self.missing.text())
         self.setEnabled(free and not names)
 
@@ -310,7 +315,7 @@ def button_row(*right: QWidget, left: Sequence[QWidget] = ()) -> QLayout:
     return row
 
 
-def opened(dialog: Shown) -> Shown:
+def opened(dialog: DialogT) -> DialogT:
     """Open a dialog; nothing stands still behind it, and it goes when it is closed."""
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     dialog.open()
@@ -321,8 +326,8 @@ def ask_first(
     parent: QWidget,
     title: str,
     question: str,
-    words: str,
-    *acts: tuple[str, Callable[[], object]],
+    consequences: str,
+    *choices: tuple[str, Callable[[], object]],
     keep: str = "",
     safe: bool = True,
 ) -> QMessageBox:
@@ -332,8 +337,8 @@ def ask_first(
         parent: Over which it opens.
         title: Of the box.
         question: What is asked.
-        words: What follows.
-        acts: What can be done, and what does it.
+        consequences: What follows.
+        choices: What can be done, and what does it.
         keep: What the button says that does nothing; empty: “Keep it”.
         safe: That button is the default, since something is lost; else the first of the others.
     """
@@ -341,10 +346,10 @@ def ask_first(
     box.setIcon(QMessageBox.Icon.NoIcon)
     box.setWindowTitle(title)
     box.setText(question)
-    box.setInformativeText(words)
-    buttons = [box.addButton(name, QMessageBox.ButtonRole.AcceptRole) for name, _ in acts]
-    for button, (_, act) in zip(buttons, acts, strict=True):
-        button.clicked.connect(lambda _checked=False, do=act: do())
+    box.setInformativeText(consequences)
+    buttons = [box.addButton(name, QMessageBox.ButtonRole.AcceptRole) for name, _ in choices]
+    for button, (_, action) in zip(buttons, choices, strict=True):
+        button.clicked.connect(lambda _checked=False, do=action: do())
     no = box.addButton(keep or translate("Stores", "Keep it"), QMessageBox.ButtonRole.RejectRole)
     box.setDefaultButton(no if safe else buttons[0])
     box.setEscapeButton(no)
@@ -414,13 +419,13 @@ class LabelledField(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         self._column = column_of(name, widget, spacing=3, inside=self)
 
-    def complain(self, words: str) -> None:
+    def complain(self, fault: str) -> None:
         """Say below the field what is wrong; "" takes it back."""
-        if words and self.wrong.parent() is None:
+        if fault and self.wrong.parent() is None:
             self._column.addWidget(self.wrong)
-        self.wrong.setText(words)
-        self.wrong.setVisible(bool(words))
-        self.widget.setAccessibleDescription(words)
+        self.wrong.setText(fault)
+        self.wrong.setVisible(bool(fault))
+        self.widget.setAccessibleDescription(fault)
 
 
 class Words(LabelledField):
@@ -460,37 +465,37 @@ class Words(LabelledField):
         else:
             self._box.setPlainText(text)
 
-    def set_hint(self, words: str) -> None:
+    def set_hint(self, hint: str) -> None:
         """Say what stands there when nothing is typed."""
-        self._box.setPlaceholderText(words)
+        self._box.setPlaceholderText(hint)
 
     def check(self) -> bool:
         """Say when it is too long; return whether it fits."""
         fits = len(self.text) <= self._longest
-        words = translate(
+        text = translate(
             "Report", "This has {n:count} characters; a report takes {most:count}. Shorten it."
         )
-        words = filled(words, n=len(self.text), most=self._longest)
-        self.complain("" if fits else words)
+        text = filled(text, n=len(self.text), most=self._longest)
+        self.complain("" if fits else text)
         return fits
 
 
 def choice(
-    caption: str, rows: Sequence[tuple[str, str]], current: str, act: Callable[[], object]
+    caption: str, rows: Sequence[tuple[str, str]], current: str, on_change: Callable[[], object]
 ) -> tuple[LabelledField, QComboBox]:
     """Return a field with a choice of values, and the box in it."""
     box = combo(rows, current)
     box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
     box.setMinimumContentsLength(6)
-    box.currentIndexChanged.connect(lambda _: act())
+    box.currentIndexChanged.connect(lambda _: on_change())
     return LabelledField(caption, box), box
 
 
 def combo(rows: Iterable[tuple[object, str]], current: object = None) -> QComboBox:
     """Return a choice of values with their words; the current one is chosen, else the first."""
     box = QComboBox()
-    for value, words in rows:
-        box.addItem(words, value)
+    for value, text in rows:
+        box.addItem(text, value)
     box.setCurrentIndex(max(0, box.findData(current)))
     return box
 
@@ -517,18 +522,18 @@ def named_rows(
     form.setSpacing(spacing)
     if aligned:
         form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-    for words, field in rows:
-        name_input(field, words)
-        form.addRow(words, field)
+    for name, field in rows:
+        name_input(field, name)
+        form.addRow(name, field)
     return form
 
 
 def pair(first: QWidget, second: QWidget, *, shares: tuple[int, int] = (1, 1)) -> QLayout:
     """Put two fields beside each other."""
-    made = row_of()
+    row = row_of()
     for part, share in zip((first, second), shares, strict=True):
-        made.addWidget(part, share, Qt.AlignmentFlag.AlignTop)
-    return made
+        row.addWidget(part, share, Qt.AlignmentFlag.AlignTop)
+    return row
 
 
 def spin_box(low: int, high: int, value: int) -> QSpinBox:
@@ -540,11 +545,11 @@ def spin_box(low: int, high: int, value: int) -> QSpinBox:
     return box
 
 
-def name_input(widget: QWidget, words: str) -> None:
+def name_input(widget: QWidget, name: str) -> None:
     """Give a widget its accessible name; a spin box has a line inside that is asked as well."""
-    widget.setAccessibleName(words)
+    widget.setAccessibleName(name)
     for line in widget.findChildren(QLineEdit):
-        line.setAccessibleName(words)
+        line.setAccessibleName(name)
 
 
 Take = Callable[[Path], object]
@@ -618,7 +623,7 @@ def ask_target(
     dialog.setDefaultSuffix(suffix)
     if len(kinds) > 1:
         dialog.filterSelected.connect(
-            lambda chosen: dialog.setDefaultSuffix(chosen.split("*.")[-1].rstrip(")"))
+            lambda name_filter: dialog.setDefaultSuffix(name_filter.split("*.")[-1].rstrip(")"))
         )
     if folder is not None:
         dialog.setDirectory(str(folder))

@@ -33,7 +33,8 @@ WIDTH: Final = "width"
 PAGE: Final = "page"
 ACTUAL: Final = "actual"
 _ACTUAL: Final = 96 / 72  # pixels a point at the size of the paper
-_KEPT, _KEPT_BYTES = 12, 160 << 20  # pictures that are held at once, the nearest ones
+# Of the drawn pages, those nearest to the page in view are kept, up to a number and a size.
+_MAX_PICTURES, _MAX_PICTURE_BYTES = 12, 160 << 20
 _FINEST: Final = 300  # dpi
 _MOST_PIXELS: Final = 16_000_000  # of one picture; what is larger is drawn coarser
 
@@ -45,7 +46,7 @@ def zoom_box(larger: Sequence[str] = ()) -> QComboBox:
             (PAGE, translate("Report", "Whole page")),
             (WIDTH, translate("Report", "Page width")),
             (ACTUAL, translate("Report", "Actual size")),
-            *((one, f"{one} %") for one in larger),
+            *((percent, f"{percent} %") for percent in larger),
         ),
         WIDTH,
     )
@@ -102,12 +103,12 @@ class PagesView(QAbstractScrollArea):
 
     def show_pages(self, sizes: Sequence[QSizeF]) -> None:
         """Show another edition, its pages of these sizes in points; the place stays."""
-        place = self._place()
+        scroll = self._place()
         self._sizes = tuple(sizes)
         self._edition += 1
         self._pictures = {p: v for p, v in self._pictures.items() if p < self.pages}
         self._stale = False
-        self._measure(place)
+        self._measure(scroll)
         self._name()
         self.page_changed.emit()
 
@@ -119,19 +120,19 @@ class PagesView(QAbstractScrollArea):
     def put(self, page: int, dpi: int, picture: QImage) -> None:
         """Take a page that was drawn."""
         self._pictures[page] = (self._edition, dpi, picture)
-        held = 0
-        for number, near in enumerate(sorted(self._pictures, key=lambda p: abs(p - self.page))):
-            held += self._pictures[near][2].sizeInBytes()
-            if number >= _KEPT or (number and held > _KEPT_BYTES):
-                del self._pictures[near]
+        total_bytes = 0
+        for number, nearest in enumerate(sorted(self._pictures, key=lambda p: abs(p - self.page))):
+            total_bytes += self._pictures[nearest][2].sizeInBytes()
+            if number >= _MAX_PICTURES or (number and total_bytes > _MAX_PICTURE_BYTES):
+                del self._pictures[nearest]
         self.viewport().update()
 
     def dpi(self, page: int) -> int:
         """Return how fine a page must be drawn now."""
         size = self._sizes[page]
-        most = 72 * math.sqrt(_MOST_PIXELS / (size.width() * size.height()))
-        wanted = round(72 * self.scale(page) * self.devicePixelRatioF())
-        return max(1, min(_FINEST, math.floor(most), wanted))
+        largest = 72 * math.sqrt(_MOST_PIXELS / (size.width() * size.height()))
+        exact = round(72 * self.scale(page) * self.devicePixelRatioF())
+        return max(1, min(_FINEST, math.floor(largest), exact))
 
     def in_view(self) -> range:
         """Return the pages on screen."""
@@ -144,16 +145,16 @@ class PagesView(QAbstractScrollArea):
 
     def missing(self) -> tuple[int, ...]:
         """Return the pages that are not drawn as they should be, those in view before others."""
-        seen = self.in_view()
+        visible = self.in_view()
         around = [
             page
-            for by in range(1, self.ahead + 1)
-            for page in (seen.stop - 1 + by, seen.start - by)
+            for distance in range(1, self.ahead + 1)
+            for page in (visible.stop - 1 + distance, visible.start - distance)
             if 0 <= page < self.pages
         ]
         return tuple(
             page
-            for page in (*seen, *around)
+            for page in (*visible, *around)
             if self._pictures.get(page, (0, 0))[:2] != (self._edition, self.dpi(page))
         )
 
@@ -166,24 +167,24 @@ class PagesView(QAbstractScrollArea):
 
     def set_fit(self, fit: str) -> None:
         """Choose how large pages are."""
-        place = self._place()
+        scroll = self._place()
         self._fit = fit
-        self._measure(place)
+        self._measure(scroll)
 
     def fits(self) -> Sequence[str]:
         """Return what there is to choose from."""
         return (PAGE, WIDTH, ACTUAL)
 
-    def zoom(self, by: int) -> None:
+    def zoom(self, step: int) -> None:
         """Take the next larger size, or the next smaller one; 0 is the width of the view."""
         page = min(self.page, self.pages - 1)
         if page < 0:
             return
-        if not by:
+        if not step:
             self.set_fit(WIDTH)
         order = sorted(self.fits(), key=lambda fit: self._scaled(page, fit))
-        place = order.index(self._fit) + by
-        self.set_fit(order[max(0, min(place, len(order) - 1))])
+        index = order.index(self._fit) + step
+        self.set_fit(order[max(0, min(index, len(order) - 1))])
         self.page_changed.emit()
 
     def scale(self, page: int) -> float:
@@ -196,10 +197,10 @@ class PagesView(QAbstractScrollArea):
         size = self._sizes[page]
         wide = (self.viewport().width() - 2 * GAP) / size.width()
         high = (self.viewport().height() - 2 * GAP - 2) / size.height()
-        wanted = min(wide, high) if fit == PAGE else min(wide, 2 * _ACTUAL)
+        scale = min(wide, high) if fit == PAGE else min(wide, 2 * _ACTUAL)
         # Whole dots an inch, so that pictures are drawn dot by dot and stay sharp.
         ratio = self.devicePixelRatioF()
-        return max(1, math.floor(72 * wanted * ratio)) / 72 / ratio
+        return max(1, math.floor(72 * scale * ratio)) / 72 / ratio
 
     def go(self, page: int) -> None:
         """Bring a page to the top."""
@@ -221,18 +222,18 @@ class PagesView(QAbstractScrollArea):
 
     def show_box(self, page: int, box: QRectF) -> None:
         """Bring a part of a page on screen, where it is not; ``box`` in shares of the page."""
-        place = self.place_of(page)
+        rect = self.place_of(page)
         for bar, low, high, room in (
             (
                 self.verticalScrollBar(),
-                place.top() + box.top() * place.height(),
-                place.top() + box.bottom() * place.height(),
+                rect.top() + box.top() * rect.height(),
+                rect.top() + box.bottom() * rect.height(),
                 self.viewport().height(),
             ),
             (
                 self.horizontalScrollBar(),
-                place.left() + box.left() * place.width(),
-                place.left() + box.right() * place.width(),
+                rect.left() + box.left() * rect.width(),
+                rect.left() + box.right() * rect.width(),
                 self.viewport().width(),
             ),
         ):
@@ -250,7 +251,7 @@ class PagesView(QAbstractScrollArea):
             return 0.0
         return page + (top + GAP - self._tops[page]) / (self._tops[page + 1] - self._tops[page])
 
-    def _measure(self, place: float) -> None:
+    def _measure(self, scroll: float) -> None:
         view, bar = self.viewport(), self.verticalScrollBar()
         highs = (size.height() * self.scale(p) for p, size in enumerate(self._sizes))
         self._tops = [*accumulate((high + self.between for high in highs), initial=float(GAP))]
@@ -263,10 +264,10 @@ class PagesView(QAbstractScrollArea):
         )
         over = round(widest + 2 * GAP - view.width())
         across.setRange(0, 0 if self._fit in (WIDTH, PAGE) else max(0, over))
-        page = max(0, min(int(place), self.pages - 1))
+        page = max(0, min(int(scroll), self.pages - 1))
         if self.pages:
             pitch = self._tops[page + 1] - self._tops[page]
-            bar.setValue(round(self._tops[page] - GAP + (place - page) * pitch))
+            bar.setValue(round(self._tops[page] - GAP + (scroll - page) * pitch))
         self._moved()
 
     def _moved(self, _value: int = 0) -> None:
@@ -286,8 +287,8 @@ class PagesView(QAbstractScrollArea):
         """Say where one is."""
         if not self.pages:
             return translate("Pages", "No pages yet")
-        words = translate("Pages", "Page {page:count} of {pages:count}")
-        return filled(words, page=self.page + 1, pages=self.pages)
+        text = translate("Pages", "Page {page:count} of {pages:count}")
+        return filled(text, page=self.page + 1, pages=self.pages)
 
     def _name(self) -> None:
         self.setAccessibleName(f"{self._called}. {self.summary()}")
@@ -302,9 +303,9 @@ class PagesView(QAbstractScrollArea):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Fit the pages again."""
-        place = self._place()
+        scroll = self._place()
         super().resizeEvent(event)
-        self._measure(place)
+        self._measure(scroll)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Go from page to page, to the first and to the last; the rest scrolls."""
@@ -341,22 +342,22 @@ class PagesView(QAbstractScrollArea):
         line = colours.color(QPalette.ColorRole.Mid)
         painter.fillRect(view.rect(), colours.color(QPalette.ColorRole.AlternateBase))
         for page in self.in_view():
-            place = self.place_of(page)
-            painter.fillRect(place, QColor("white"))
-            found = self._pictures.get(page)
-            if found is not None:
+            rect = self.place_of(page)
+            painter.fillRect(rect, QColor("white"))
+            picture = self._pictures.get(page)
+            if picture is not None:
                 painter.setOpacity(0.45 if self._stale else 1.0)
-                own = QSizeF(found[2].size()) / self.devicePixelRatioF()
-                off = max(abs(own.width() - place.width()), abs(own.height() - place.height()))
-                painter.drawImage(QRectF(place.topLeft(), own) if off < 1 else place, found[2])
+                size = QSizeF(picture[2].size()) / self.devicePixelRatioF()
+                off = max(abs(size.width() - rect.width()), abs(size.height() - rect.height()))
+                painter.drawImage(QRectF(rect.topLeft(), size) if off < 1 else rect, picture[2])
                 painter.setOpacity(1.0)
-            self.paint_over(painter, page, place)
+            self.paint_over(painter, page, rect)
             painter.setPen(QPen(line, 1))
             painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRect(place.adjusted(-0.5, -0.5, 0.5, 0.5))
+            painter.drawRect(rect.adjusted(-0.5, -0.5, 0.5, 0.5))
         if self.hasFocus():
             focus_ring(painter, colours.color(QPalette.ColorRole.Highlight), view.rect())
         painter.end()
 
-    def paint_over(self, painter: QPainter, page: int, place: QRectF) -> None:
+    def paint_over(self, painter: QPainter, page: int, rect: QRectF) -> None:
         """Draw what belongs on a page."""

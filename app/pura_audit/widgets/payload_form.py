@@ -36,8 +36,8 @@ class PayloadForm(QWidget):
         self._rows = column_of(spacing=GRID)
         self._words = Remark()
         self.caption = translate("Payload", "Payload, in hex or as bits")
-        whole = LabelledField(self.caption, self.whole)
-        column_of(self._rows, whole, self._words, spacing=GAP, inside=self)
+        whole_field = LabelledField(self.caption, self.whole)
+        column_of(self._rows, whole_field, self._words, spacing=GAP, inside=self)
 
     def show_profile(self, profile: Profile | None) -> None:
         """Ask for the payload of another profile; what was typed stays where it fits."""
@@ -64,27 +64,27 @@ class PayloadForm(QWidget):
         profile, typed = self._profile, self.whole.text().strip()
 
         def read() -> Payload | None:
-            found, values = None, {}
+            payload, field_texts = None, {}
             if profile is not None and typed:
-                found = parse_payload(typed, profile.payload_bits)
-                values = {one.name: one.text for one in unpack(profile.fields, found)}
+                payload = parse_payload(typed, profile.payload_bits)
+                field_texts = {one.name: one.text for one in unpack(profile.fields, payload)}
             for name, line in self.lines.items():
-                _put(line, values.get(name, ""))
-            return found
+                _put(line, field_texts.get(name, ""))
+            return payload
 
         self._take(read)
 
     def _read_fields(self) -> None:
         profile = self._profile
-        values = {name: value_of(line) for name, line in self.lines.items()}
+        field_texts = {name: value_of(line) for name, line in self.lines.items()}
 
         def read() -> Payload | None:
             self.whole.clear()
-            if profile is None or not all(values.values()):
+            if profile is None or not all(field_texts.values()):
                 return None
-            found = pack(profile.fields, values)
-            self.whole.setText(found.hex)
-            return found
+            payload = pack(profile.fields, field_texts)
+            self.whole.setText(payload.hex)
+            return payload
 
         self._take(read)
 

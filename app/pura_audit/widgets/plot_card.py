@@ -123,8 +123,8 @@ class Plot(pg.PlotWidget):
 
     def _place(self, event: QMouseEvent) -> tuple[float, float]:
         scene = self.mapToScene(event.position().toPoint())
-        place = self.getPlotItem().getViewBox().mapSceneToView(scene)
-        return place.x(), place.y()
+        point = self.getPlotItem().getViewBox().mapSceneToView(scene)
+        return point.x(), point.y()
 
     def _draw_soon(self) -> None:
         if not self._draw_later.isActive():  # begun anew by every change it would never end
@@ -186,8 +186,8 @@ class PlotCard(Card):
     def __init__(self, title: str, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(title, parent, inner=20)
         self.theme = theme
-        words = filled(translate("Plot", "Table, copy and export of “{title:text}”"), title=title)
-        self._more = IconButton(theme, "more", words)
+        text = filled(translate("Plot", "Table, copy and export of “{title:text}”"), title=title)
+        self._more = IconButton(theme, "more", text)
         self._more.open_menu(self._build_menu())
         self.head.addWidget(self._more)
 
@@ -262,12 +262,12 @@ class PlotCard(Card):
         """
         match path.suffix.lower():
             case ".csv":
-                data = self.csv_text().encode("utf-8-sig")
+                file_bytes = self.csv_text().encode("utf-8-sig")
             case ".svg":
-                data = self._svg()
+                file_bytes = self._svg()
             case _:
-                data = self._png()
-        write_or_refuse(path, data)
+                file_bytes = self._png()
+        write_or_refuse(path, file_bytes)
 
     def _png(self) -> bytes:
         buffer = QBuffer()
@@ -299,14 +299,14 @@ class PlotCard(Card):
 
     def _build_menu(self) -> QMenu:
         menu = QMenu(self)
-        for words, act in (
+        for text, action in (
             (translate("Plot", "Show as table"), self.table_wanted.emit),
             (translate("Plot", "Copy picture"), self._copy_picture),
             (translate("Plot", "Copy table"), self._copy_table),
             (translate("Plot", "Copy summary in words"), self._copy_words),
             (translate("Plot", "Export …"), self._ask_export),
         ):
-            menu.addAction(words, act)
+            menu.addAction(text, action)
         return menu
 
     def _copy_picture(self) -> None:
@@ -334,12 +334,12 @@ class PlotCard(Card):
         try:
             self.export(path)
         except InputError as error:
-            words = filled(
+            text = filled(
                 translate("Plot", "Not exported: {reason:text}"), reason=error_words(error)
             )
         else:
-            words = filled(translate("Plot", "Exported: {file:text}"), file=path.name)
-        self.noticed.emit(words)
+            text = filled(translate("Plot", "Exported: {file:text}"), file=path.name)
+        self.noticed.emit(text)
 
 
 TOP, BAND = 20, 34
@@ -374,8 +374,8 @@ class ScaleStrip(QWidget):
             log10_lr: Reported likelihood ratio; below 0 it supports H2.
         """
         rows = scale(language())
-        words = [row.word for row in scale("en")]
-        self._place = words.index(word) if word in words else None
+        steps = [row.word for row in scale("en")]
+        self._place = steps.index(word) if word in steps else None
         if self._place is None:
             self.update()
             return
@@ -404,25 +404,25 @@ class ScaleStrip(QWidget):
         boxes = self._boxes([row.word for row in rows])
         order = [i for i in range(len(rows)) if i != self._place]
         # The reached step comes last: its frame lies over its neighbours'.
-        for place in order + ([self._place] if self._place is not None else []):
-            self._step(painter, boxes[place], rows[place].word, reached=place == self._place)
+        for step in order + ([self._place] if self._place is not None else []):
+            self._step(painter, boxes[step], rows[step].word, reached=step == self._place)
         painter.setPen(self._theme.colour("muted"))
         painter.setFont(fonts.face(fonts.LABEL))
         for box, row in zip(boxes[1:], rows[1:], strict=True):
             mark = QRectF(box.left() - 40, TOP + BAND + 3, 80, 14)
             painter.drawText(mark, Qt.AlignmentFlag.AlignCenter, number(round(10**row.low)))
 
-    def _boxes(self, words: list[str]) -> list[QRectF]:
+    def _boxes(self, labels: list[str]) -> list[QRectF]:
         """Share the width so that every word has its two lines, the rest in equal parts."""
         metrics = QFontMetricsF(fonts.face(fonts.LABEL, strong=True))
-        least = []
-        for word in words:
+        widths = []
+        for word in labels:
             parts = [metrics.horizontalAdvance(part) for part in word.split()]
-            least.append(max(*parts, 0.6 * metrics.horizontalAdvance(word)) + 12)
-        share = max(0.0, self.width() - 1 - sum(least)) / len(words)
-        shrink = min(1.0, (self.width() - 1) / sum(least))
+            widths.append(max(*parts, 0.6 * metrics.horizontalAdvance(word)) + 12)
+        share = max(0.0, self.width() - 1 - sum(widths)) / len(labels)
+        shrink = min(1.0, (self.width() - 1) / sum(widths))
         boxes, x = [], 0.5
-        for width in least:
+        for width in widths:
             boxes.append(QRectF(x, TOP + 0.5, width * shrink + share, BAND))
             x += width * shrink + share
         return boxes

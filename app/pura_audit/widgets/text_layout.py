@@ -85,8 +85,8 @@ def unusual(text: str, font: QFont) -> tuple[dict[str, int], dict[str, int]]:
             script = _script(char)
             scripts[script] = scripts.get(script, 0) + count
 
-    def most_first(found: dict[str, int]) -> dict[str, int]:
-        return dict(sorted(found.items(), key=lambda pair: -pair[1]))
+    def most_first(counted: dict[str, int]) -> dict[str, int]:
+        return dict(sorted(counted.items(), key=lambda pair: -pair[1]))
 
     return most_first(scripts), most_first(hidden)
 
@@ -114,10 +114,10 @@ class Lines:
         """Return the character range of a line."""
         return int(self.starts[line]), int(self.starts[line + 1])
 
-    def of_character(self, place: int) -> int:
+    def of_character(self, character: int) -> int:
         """Return the line of a character."""
-        found = int(np.searchsorted(self.starts, place, side="right")) - 1
-        return max(0, min(found, len(self) - 1))
+        line = int(np.searchsorted(self.starts, character, side="right")) - 1
+        return max(0, min(line, len(self) - 1))
 
 
 def advances(text: str, font: QFont) -> F64:
@@ -164,9 +164,9 @@ class Breaker:
         while begin + room < size:
             piece = slice(begin, begin + room)
             starts = _Piece(self._codes[piece], self._sums[begin : begin + room + 1]).starts(width)
-            whole = starts[:-2]  # the last line may go on
-            if whole.size:
-                yield whole + begin
+            complete = starts[:-2]  # the last line may go on
+            if complete.size:
+                yield complete + begin
                 begin, room = begin + int(starts[-2]), PIECE
             else:
                 room *= 2
@@ -200,41 +200,41 @@ class _Piece:
     def starts(self, width: float) -> I64:
         """Return the first character of every line, and the end; int64 [N + 1]."""
         # Looked up one by one: turning all into lists takes longer than finding them.
-        ends, places = self._ends(width).data, self._starts.data
+        ends, starts_in_text = self._ends(width).data, self._starts.data
         starts, start = [0], 0  # characters where lines start; number of the start in use
         while start < len(ends):
             end = ends[start]
             if end <= start:
                 end = self._through_word(starts, width)
             start = end
-            starts.append(places[start])
+            starts.append(starts_in_text[start])
         return np.array(starts, dtype=np.int64)
 
     def _ends(self, width: float) -> I64:
         """Return for each start the number of the next line's; its own where a word is cut."""
         first = self._starts[:-1]
-        own = np.arange(first.size)
+        starts = np.arange(first.size)
         limits = self._sums[first] + width
         soft = np.searchsorted(self._blank_sums, limits, side="right")  # after the last blank
-        cut = soft <= own
+        cut = soft <= starts
         # A blank that begins a line is no place to end it.
         cut[~cut] = self._blanks[soft[~cut] - 1] == first[~cut]
-        whole = self._sums[self._starts[self._over]] <= limits
-        return np.where(whole, self._over, np.where(cut, own, soft))
+        fits = self._sums[self._starts[self._over]] <= limits
+        return np.where(fits, self._over, np.where(cut, starts, soft))
 
     def _through_word(self, starts: list[int], width: float) -> int:
         """Add the lines that end inside a word; return the number of the start after them."""
-        place, sums = starts[-1], self._sums
-        over = int(self._over[np.searchsorted(self._starts, place, side="right") - 1])
+        character, sums = starts[-1], self._sums
+        over = int(self._over[np.searchsorted(self._starts, character, side="right") - 1])
         end = sums[self._starts[over]]
-        following = int(np.searchsorted(self._blanks, place, side="right"))
+        following = int(np.searchsorted(self._blanks, character, side="right"))
         blank = int(self._blanks[following]) if following < self._blanks.size else self._size
-        while (limit := sums[place] + width) < end:
-            fit = max(int(sums.searchsorted(limit, "right")) - 1, place + 1)
+        while (limit := sums[character] + width) < end:
+            fit = max(int(sums.searchsorted(limit, "right")) - 1, character + 1)
             if fit >= blank:
                 return int(np.searchsorted(self._blanks, fit, side="right"))
-            place = fit
-            starts.append(place)
+            character = fit
+            starts.append(character)
         return over
 
 

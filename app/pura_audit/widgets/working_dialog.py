@@ -149,8 +149,8 @@ def ask_order(table: QTableView) -> QMenu:
             continue
         now = column == header.sortIndicatorSection()
         rising = now and header.sortIndicatorOrder() == orders.AscendingOrder
-        words = str(model.headerData(column, Qt.Orientation.Horizontal))
-        entry = menu.addAction(words.replace("&", "&&"))
+        title = str(model.headerData(column, Qt.Orientation.Horizontal))
+        entry = menu.addAction(title.replace("&", "&&"))
         entry.setCheckable(True)
         entry.setChecked(now)
         order = orders.DescendingOrder if rising else orders.AscendingOrder
@@ -203,15 +203,15 @@ class TableDialog(PlainDialog):
         title: str,
         headers: Sequence[str],
         rows: Sequence[Sequence[str]],
-        words: str,
+        introduction: str,
         parent: QWidget | None = None,
-        act: tuple[str, Callable[[], object]] | None = None,
+        action: tuple[str, Callable[[], object]] | None = None,
     ) -> None:
         super().__init__(parent)
         self.setWindowTitle(title)
         self.resize(640, 560)
         self._headers, self._rows = headers, rows
-        layout = dialog_column(self, title, words)
+        layout = dialog_column(self, title, introduction)
         self.table = make_table(title)
         self.table.setModel(RowsModel(headers, rows, self.table))
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
@@ -225,9 +225,9 @@ class TableDialog(PlainDialog):
         copy = push_button(translate("Dialog", "Copy table"), self.copy)
         self.act: QPushButton | None = None
         right = [close_button(self, enter=True)]
-        if act is not None:
-            self.act = MainButton(act[0], self.accept, enter=False)
-            self.accepted.connect(act[1])
+        if action is not None:
+            self.act = MainButton(action[0], self.accept, enter=False)
+            self.accepted.connect(action[1])
             right.append(self.act)
         add_parts(layout, (self.table, 1), button_row(*right, left=(copy,)))
         self.table.setFocus()
@@ -274,34 +274,40 @@ class WorkingDialog(FittedDialog):
         work: Work[T],
         *,
         words: Callable[[T], str] | None = None,
-        then: Callable[[T], None] | None = None,
-        at: Literal["stores", "model", "installs"] = "stores",
+        on_result: Callable[[T], None] | None = None,
+        queue: Literal["stores", "model", "installs"] = "stores",
     ) -> None:
         """Hand a use case over.
 
         Args:
             work: The use case.
             words: What is said of it when it is done.
-            then: Gets what came of it when it is done.
-            at: As for :meth:`Session.do`; where audits run before it, that is said.
+            on_result: Gets what came of it when it is done.
+            queue: As for :meth:`Session.do`; where audits run before it, that is said.
         """
 
         def ended(outcome: Outcome[T]) -> None:
             self._ended(outcome if isinstance(outcome, Failure) else None)
-            if then is not None and isinstance(outcome, Done):
-                then(outcome.result)
+            if on_result is not None and isinstance(outcome, Done):
+                on_result(outcome.result)
 
-        waits = at == "model" and self.session.jobs.model.busy
+        waits = queue == "model" and self.session.jobs.model.busy
         self.say(translate("Stores", "This begins when the audits are done.") if waits else "")
         self._show_progress(0.0)
         self._job = self.session.do(
-            work, ended, self, words=words, progressed=self._progressed, started=self._begun, at=at
+            work,
+            ended,
+            self,
+            words=words,
+            progressed=self._progressed,
+            started=self._begun,
+            at=queue,
         )
         self.refresh_buttons()
 
-    def say(self, what: Failure | str, *, bad: bool = False) -> None:
+    def say(self, message: Failure | str, *, bad: bool = False) -> None:
         """Say how it went; nothing hides the line."""
-        self.words.say(what, role="attention" if bad else "muted")
+        self.words.say(message, role="attention" if bad else "muted")
 
     def refresh_buttons(self) -> None:
         """Enable what can be done now."""
@@ -344,9 +350,9 @@ class WorkingDialog(FittedDialog):
         if failure is not None:
             self.say(failure)
 
-    def _noticed(self, words: str) -> None:
+    def _noticed(self, text: str) -> None:
         if self._job is None and self.isVisible():
-            self.say(words)
+            self.say(text)
 
 
 class StoreDialog(WorkingDialog, Generic[R]):
@@ -380,12 +386,12 @@ class StoreDialog(WorkingDialog, Generic[R]):
         self.setWindowTitle(name)
         self.title.setText(name)
         self.table.setAccessibleName(name)
-        acts = column_of()
-        for kind, (words, act) in buttons.items():
-            made = self.buttons[kind.lstrip("-")] = plain_button(words, act)
-            add_parts(acts, *((GRID, made) if kind.startswith("-") else (made,)))
+        button_column = column_of()
+        for kind, (text, on_click) in buttons.items():
+            button = self.buttons[kind.lstrip("-")] = plain_button(text, on_click)
+            add_parts(button_column, *((GRID, button) if kind.startswith("-") else (button,)))
         rows = column_of(self.none, (self.table, 1), self.detail)
-        middle = row_of((rows, 1), Scrolled(add_parts(acts, None)), spacing=GAP)
+        middle = row_of((rows, 1), Scrolled(add_parts(button_column, None)), spacing=GAP)
         add_parts(
             self.column,
             self.title,
@@ -395,23 +401,23 @@ class StoreDialog(WorkingDialog, Generic[R]):
             button_row(close_button(self, enter=True)),
         )
 
-    def fill(self, headers: Sequence[str], rows: Sequence[R], chosen: str = "") -> None:
+    def fill(self, headers: Sequence[str], rows: Sequence[R], selected_key: str = "") -> None:
         """Show rows, and choose the one of this key; without one the choice stays."""
-        if not chosen and self.selected is not None:
-            chosen = self.key(self.selected)
+        if not selected_key and self.selected is not None:
+            selected_key = self.key(self.selected)
         self.rows = tuple(rows)
         fill_table(self.table, headers, [self.cells(row) for row in rows])
         self.none.setVisible(not rows)
         self.table.selectionModel().selectionChanged.connect(lambda *_: self.refresh_buttons())
         if rows:
             keys = [self.key(row) for row in rows]
-            self.table.selectRow(keys.index(chosen) if chosen in keys else 0)
+            self.table.selectRow(keys.index(selected_key) if selected_key in keys else 0)
         self.refresh_buttons()
 
     @property
     def selected(self) -> R | None:
         """The chosen row."""
         model = self.table.selectionModel()
-        places = model.selectedRows() if model is not None else []
-        place = places[0].row() if places else -1
-        return self.rows[place] if 0 <= place < len(self.rows) else None
+        indexes = model.selectedRows() if model is not None else []
+        index = indexes[0].row() if indexes else -1
+        return self.rows[index] if 0 <= index < len(self.rows) else None

@@ -128,7 +128,7 @@ class AssignDialog(WorkingDialog):
             epoch=self.epoch.text().strip(),
             rows=self.rows.text(),
         )
-        self.begin(work, then=self._done)
+        self.begin(work, on_result=self._done)
 
     def _done(self, count: int) -> None:
         words = translate(

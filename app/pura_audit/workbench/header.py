@@ -48,7 +48,7 @@ class Header(QWidget):
         self.key = ChoiceMenu(
             self.setup,
             translate("Header", "Key"),
-            more=translate("Header", "Try several keys …"),
+            further=translate("Header", "Try several keys …"),
             manage=translate("Header", "Manage keys …"),
         )
         self.model = ChoiceMenu(
@@ -62,7 +62,7 @@ class Header(QWidget):
         self.setups = ChoiceMenu(
             self.setup,
             translate("Header", "Set-up"),
-            more=translate("Header", "Save as a set-up …"),
+            further=translate("Header", "Save as a set-up …"),
             below=(self.key, self.model, self.profile),
             manage=translate("Header", "Set up another …"),
         )

@@ -190,7 +190,7 @@ class MarkDialog(WorkingDialog):
             tokens=self.length.value(),
             recipient=Recipient(who=who, note=self.note.text().strip()) if who else None,
         )
-        self.begin(with_progress(work), then=self._written, at="model")
+        self.begin(with_progress(work), on_result=self._written, queue="model")
 
     def _progressed(self, progress: Progress) -> None:
         super()._progressed(progress)

@@ -438,7 +438,7 @@ class SetupDialog(KeyKeepingDialog):
                 checkpoint=context.checkpoint,
             )
 
-        self.begin(work, then=self._made, at="installs")
+        self.begin(work, on_result=self._made, queue="installs")
 
     def _progressed(self, progress: Progress) -> None:
         super()._progressed(progress)
@@ -557,7 +557,7 @@ class SaveSetupDialog(WorkingDialog):
             model=chosen.model.name,
             leave_out=tuple(name for name, box in self.leave_out.items() if box.isChecked()),
         )
-        self.begin(lambda _: work(), then=self._saved)
+        self.begin(lambda _: work(), on_result=self._saved)
 
     def _saved(self, setup: StoredSetup) -> None:
         self.session.chosen.use_setup(setup.name)
@@ -628,7 +628,7 @@ class BundleDialog(KeyKeepingDialog):
         secret = Secret(passphrase_bytes(self.passphrase.text()))
         self.begin(
             lambda _: open_bundle(self._path, secret),
-            then=lambda bundle: self._show(bundle, secret),
+            on_result=lambda bundle: self._show(bundle, secret),
         )
 
     def _ended(self, failure: Failure | None) -> None:
@@ -673,7 +673,7 @@ class BundleDialog(KeyKeepingDialog):
         self.begin(
             work,
             words=lambda _: translate("Bundle", "The team bundle was taken in."),
-            then=self._taken,
+            on_result=self._taken,
         )
 
     def _taken(self, bundle: Bundle) -> None:

@@ -144,17 +144,17 @@ def show_audit(
     return window
 
 
-def meet(window: MainWindow, place: str) -> single.FirstWindow:
+def meet(window: MainWindow, address: str) -> single.FirstWindow:
     """Let later starts find a window; where they cannot, it says so and works all the same."""
-    first = single.FirstWindow(place, window)
+    first = single.FirstWindow(address, window)
     first.asked.connect(window.open_for_another_start)
     if not first.listen():
-        words = translate(
+        text = translate(
             "Window",
             "A second start will not find this window and opens one of its own. "
             "Make “{folder:text}” a folder that only you can enter, then start again.",
         )
-        window.status.say(filled(words, folder=str(Path(place).parent)))
+        window.status.say(filled(text, folder=str(Path(address).parent)))
     return first
 
 
@@ -163,13 +163,13 @@ def run(arguments: Sequence[str]) -> int:
     flags = parse(arguments)
     paths = user_paths(flags.config_dir)
     app = make_application()
-    place = single.meeting_place(paths.state)
-    if single.hand_over(place, flags.files):
+    address = single.meeting_place(paths.state)
+    if single.hand_over(address, flags.files):
         return 0
     crash = diagnostics.start(paths.state / "log", flags.log_level or "info")
     window = make_window(paths, device=flags.device)
     diagnostics.set_level(flags.log_level or window.session.settings.current.log_level)
-    first = meet(window, place)
+    first = meet(window, address)
     window.show()
     if crash:
         window.status.say(

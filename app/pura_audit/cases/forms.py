@@ -89,7 +89,7 @@ class AskDialog(FittedDialog):
     def __init__(
         self,
         title: str,
-        words: str,
+        introduction: str,
         action: str,
         fields: Sequence[tuple[str, int]],
         parent: QWidget | None = None,
@@ -103,7 +103,7 @@ class AskDialog(FittedDialog):
         self._needed = needed
         self.setWindowTitle(title)
         self.setMinimumWidth(520)
-        layout = dialog_column(self, title, words, role=role)
+        layout = dialog_column(self, title, introduction, role=role)
         self.fields = [Words(name, lines=lines) for name, lines in fields]
         for field, text in zip(self.fields, texts, strict=False):
             field.set_text(text)
@@ -128,7 +128,7 @@ class AskDialog(FittedDialog):
 
     def _check(self) -> None:
         fits = [field.check() for field in self.fields]  # each says what is wrong with it
-        needed = [self.fields[place] for place in self._needed]
+        needed = [self.fields[index] for index in self._needed]
         self.ok.require({field.caption: field.text for field in needed}, free=all(fits))
 
     def _give(self) -> None:
@@ -199,7 +199,7 @@ class ReviewDialog(RetryDialog):
         item: CaseItem,
         parent: QWidget | None = None,
         *,
-        who: str = "",
+        reviewer: str = "",
     ) -> None:
         super().__init__(parent)
         self._cases, self._item = cases, item
@@ -208,8 +208,8 @@ class ReviewDialog(RetryDialog):
         self.setWindowTitle(heading)
         self.setMinimumWidth(580)
         self.who = Words(translate("Cases", "Your name"))
-        if who not in (item.examiner, item.auditor):
-            self.who.set_text(who)
+        if reviewer not in (item.examiner, item.auditor):
+            self.who.set_text(reviewer)
         self.recomputed = Words(
             translate("Cases", "What you recomputed, and with what result"),
             lines=3,
@@ -251,9 +251,9 @@ class ReviewDialog(RetryDialog):
 
     def _bring_back(self) -> None:
         drafts = self._cases.drafts
-        for name, words in (drafts.take(self._about) or {}).items():
+        for name, text in (drafts.take(self._about) or {}).items():
             if name in self._fields:
-                self._fields[name].set_text(words)
+                self._fields[name].set_text(text)
         self._noting = QTimer(self, singleShot=True, interval=PAUSE_MS)
         self._noting.timeout.connect(self._note)
         for field in self._fields.values():
@@ -295,7 +295,7 @@ def _finding(case: Case, item: CaseItem) -> Card:
     card = Card(inner=2 * GRID)
     card.body.addWidget(label(item.headline(language()), "reading", wrap=True))
     evidence = ERASED if item.finding is None else decimal(item.finding.log10_e, 1)
-    who = filled(
+    examined_by = filled(
         translate("Cases", "Examined by {who:text}, {when:text}"),
         who=item.examiner or ERASED,
         when=moment(item.examined),
@@ -308,7 +308,7 @@ def _finding(case: Case, item: CaseItem) -> Card:
     lines = [
         f"{item.name or ERASED} · {case_name(case)}",
         f"{translate('Results', 'Evidence, log₁₀')}: {evidence}",
-        f"{who} · {filed}",
+        f"{examined_by} · {filed}",
     ]
     for line in lines:
         card.body.addWidget(label(line, "muted", wrap=True))
@@ -340,12 +340,12 @@ class SaveDialog(RetryDialog):
         cases: Cases,
         settings: SettingsFile,
         current: Audit,
-        others: Sequence[Audit | str],
+        other_audits: Sequence[Audit | str],
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self._cases, self._settings = cases, settings
-        self._current, self._others = current, tuple(others)
+        self._current, self._others = current, tuple(other_audits)
         title = translate("Cases", "Save to a case")
         self.setWindowTitle(title)
         self.setMinimumWidth(560)
@@ -360,8 +360,8 @@ class SaveDialog(RetryDialog):
         self.who = Words(translate("Cases", "Who saves"))
         self.who.set_text(settings.current.auditor)
         self.who.setVisible(not settings.current.auditor)  # it is asked for once
-        words = filled(translate("Cases", "Saved by {who:text}: change"), who=self.who.text)
-        self.other = push_button(words, self._ask_who, role="link")
+        text = filled(translate("Cases", "Saved by {who:text}: change"), who=self.who.text)
+        self.other = push_button(text, self._ask_who, role="link")
         self.other.setAutoDefault(False)
         self.other.setHidden(not settings.current.auditor)
         self.purpose = Words(translate("Cases", "Purpose (may stay empty)"))
@@ -420,18 +420,18 @@ class SaveDialog(RetryDialog):
         column = QVBoxLayout()
         column.setSpacing(GRID)
         self.modes = QButtonGroup(self)
-        for place, words in enumerate(
+        for index, text in enumerate(
             (
                 translate("Cases", "Keep it, readable for whoever can open the log"),
                 translate("Cases", "Keep it encrypted, under a passphrase"),
                 translate("Cases", "Leave it out; the findings and its digest are kept"),
             )
         ):
-            button = QRadioButton(words)
-            self.modes.addButton(button, place)
+            button = QRadioButton(text)
+            self.modes.addButton(button, index)
             column.addWidget(button)
-        known = self._settings.current.case_text
-        self.modes.button(MODES.index(known)).setChecked(True)
+        stored = self._settings.current.case_text
+        self.modes.button(MODES.index(stored)).setChecked(True)
         return column
 
     def _offer(self, cases: Sequence[Case]) -> None:
@@ -473,14 +473,14 @@ class SaveDialog(RetryDialog):
         audits = (self._current, *(self._others if self.all.isChecked() else ()))
         self._settings.update(auditor=self.who.text, case_text=self.mode)
         self.begin()
-        to = SaveTo(
+        target = SaveTo(
             case=self.case.currentText().strip(),
             auditor=self.who.text,
             text=self.mode,
             passphrase=secret,
             purpose=self.purpose.text,
         )
-        work = partial(save_audits, self._cases.environment, to, audits)
+        work = partial(save_audits, self._cases.environment, target, audits)
         self._cases.change(with_progress(work), self._saved, self)
 
     def _saved(self, outcome: Outcome[tuple[Case, int]]) -> None:
@@ -529,13 +529,15 @@ class CheckDialog(PlainDialog):
 
     def check(self) -> None:
         """Look at everything."""
-        who, at = self._settings.current.auditor, self._cases.environment
-        work = partial(check_log, at, head=self.head.text, record=bool(who), auditor=who)
+        auditor, environment = self._settings.current.auditor, self._cases.environment
+        work = partial(
+            check_log, environment, head=self.head.text, record=bool(auditor), auditor=auditor
+        )
         self.checks = None
         self.bar.show()
         self.again.setEnabled(False)
         self.words.setText(translate("Cases", "Checking …"))
-        queue = self._cases.change if who else self._cases.ask
+        queue = self._cases.change if auditor else self._cases.ask
         self._asked = queue(
             lambda context: work(checkpoint=context.checkpoint), self._checked, self
         )
@@ -551,14 +553,14 @@ class CheckDialog(PlainDialog):
     def _show(self, checks: tuple[LogCheck, ...]) -> None:
         self.checks = checks
         faults = sum(check.state == BAD for check in self.checks)
-        words = filled(
+        summary = filled(
             translate("Cases", "Of {checks:count} checks, {faults:count} found something wrong.")
             if faults
             else translate("Cases", "{checks:count} checks; none found anything wrong."),
             checks=len(self.checks),
             faults=faults,
         )
-        self.words.setText(words)
+        self.words.setText(summary)
         for check in self.checks:
             title, text = check.title(language()), check.text(language())
             self.rows.addWidget(check_card(check.state, title, text))

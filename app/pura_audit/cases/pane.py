@@ -99,8 +99,8 @@ def item_row(item: CaseItem) -> tuple[str, ...]:
     """Return a row of the table of audits."""
     name = item.name or ERASED
     if item.run > 1:
-        again = translate("Cases", "{name:text} (examination {run:count})")
-        name = filled(again, name=name, run=item.run)
+        template = translate("Cases", "{name:text} (examination {run:count})")
+        name = filled(template, name=name, run=item.run)
     return (
         name,
         item.headline(language()),
@@ -129,10 +129,10 @@ def review_words(review: Review | None) -> str:
     if review is None:
         return translate("Cases", "not yet")
     if review.state == "confirmed":
-        words = translate("Cases", "confirmed by {who:text}")
+        template = translate("Cases", "confirmed by {who:text}")
     else:
-        words = translate("Cases", "disputed by {who:text}")
-    return filled(words, who=review.who or ERASED)
+        template = translate("Cases", "disputed by {who:text}")
+    return filled(template, who=review.who or ERASED)
 
 
 def history_headers() -> tuple[str, ...]:
@@ -145,13 +145,13 @@ def history_headers() -> tuple[str, ...]:
     )
 
 
-def history_row(entry: LogEntry, by: Attribution) -> tuple[str, ...]:
+def history_row(entry: LogEntry, attribution: Attribution) -> tuple[str, ...]:
     """Return a row of the table of entries."""
     program = translate("Cases", "the program")
-    name = by.name or (ERASED if entry.actor else program)
-    if by.operator:
-        words = translate("Cases", "{who:text} (entered by {operator:text})")
-        name = filled(words, who=name, operator=by.operator)
+    name = attribution.name or (ERASED if entry.actor else program)
+    if attribution.operator:
+        template = translate("Cases", "{who:text} (entered by {operator:text})")
+        name = filled(template, who=name, operator=attribution.operator)
     return number(entry.seq), moment(entry.time), name, action_words(entry.action, language())
 
 
@@ -199,8 +199,8 @@ class CasePane(Card):
         self.menu = QMenu(self)
         self.menu.setAccessibleName(translate("Cases", "More"))
         self.more = {
-            name: self.menu.addAction(words, partial(self.wanted.emit, name))
-            for name, words in (
+            name: self.menu.addAction(text, partial(self.wanted.emit, name))
+            for name, text in (
                 ("rename", translate("Cases", "Rename …")),
                 ("tags", translate("Cases", "Tags …")),
                 ("event", translate("Cases", "Record an event …")),
@@ -232,15 +232,15 @@ class CasePane(Card):
         self.tabs.addTab(_page(self.history), translate("Cases", "History"))
         self.body.addWidget(self.tabs, 1)
 
-    def _button(self, name: str, words: str) -> QPushButton:
-        button = plain_button(words, lambda: self.wanted.emit(name))
+    def _button(self, name: str, text: str) -> QPushButton:
+        button = plain_button(text, lambda: self.wanted.emit(name))
         self.buttons[name] = button
         return button
 
     def show_case(self, case: Case | None, history: History = ()) -> None:
         """Show a case, or none."""
         same = case is not None and self.case is not None and case.id == self.case.id
-        chosen = {item.id for item in self.chosen} if same else set()
+        selected = {item.id for item in self.chosen} if same else set()
         self.case = case
         self.setEnabled(case is not None)
         self.name.setText("" if case is None else case_name(case))
@@ -251,7 +251,7 @@ class CasePane(Card):
         fill_table(self.items, item_headers(), [item_row(item) for item in items], widest=260)
         self.items.selectionModel().selectionChanged.connect(lambda *_: self._refresh())
         for row, item in enumerate(items):
-            if item.id in chosen or (not chosen and row == len(items) - 1):
+            if item.id in selected or (not selected and row == len(items) - 1):
                 self._select(row)
         fill_table(self.history, history_headers(), [history_row(*o) for o in reversed(history)])
         notes = case.notes if case is not None else ()
@@ -259,11 +259,11 @@ class CasePane(Card):
             "\n\n".join(f"{moment(n.time)} · {n.who or ERASED}\n{n.text or ERASED}" for n in notes)
             or translate("Cases", "No notes yet.")
         )
-        for place, words, count in (
+        for index, template, count in (
             (0, translate("Cases", "Audits ({n:count})"), len(items)),
             (1, translate("Cases", "Notes ({n:count})"), len(notes)),
         ):
-            self.tabs.setTabText(place, filled(words, n=count))
+            self.tabs.setTabText(index, filled(template, n=count))
         self._refresh()
 
     def _select(self, row: int) -> None:
@@ -285,13 +285,13 @@ class CasePane(Card):
         """Enable what can be done now."""
         if self.case is None:
             return
-        case, chosen = self.case, self.chosen
-        there = bool(chosen) and all(item.record is not None for item in chosen)
+        case, selected = self.case, self.chosen
+        readable = bool(selected) and all(item.record is not None for item in selected)
         able = {
-            "open": there,
-            "review": len(chosen) == 1 and not case.closed,
-            "compare": there and len(chosen) == 2,
-            "report": there,
+            "open": readable,
+            "review": len(selected) == 1 and not case.closed,
+            "compare": readable and len(selected) == 2,
+            "report": readable,
             "note": not case.closed,
         }
         for name, yes in able.items():

@@ -93,10 +93,9 @@ class Failure:
     def of(cls, error: PuraError) -> Failure:
         """Take the words of one of our errors."""
         message, hint = error.words(language())
-        kept = type(error)(
-            error.key, code=error.code, **error.values
-        )  # without where it was raised
-        return cls(code=error.code, message=message, hint=hint, error=kept)
+        # A copy has no traceback, which would hold on to the values of the frames.
+        copy = type(error)(error.key, code=error.code, **error.values)
+        return cls(code=error.code, message=message, hint=hint, error=copy)
 
 
 @dataclass(frozen=True)
@@ -108,15 +107,15 @@ Outcome = Done[T_co] | Failure | Stopped
 
 
 def by_outcome(
-    done: Callable[[T], object], failed: Callable[[Failure], object]
+    on_result: Callable[[T], object], on_failure: Callable[[Failure], object]
 ) -> Callable[[Outcome[T]], None]:
     """Return what hands a result to one function and a failure to another."""
 
     def ended(outcome: Outcome[T]) -> None:
         if isinstance(outcome, Done):
-            done(outcome.result)
+            on_result(outcome.result)
         elif isinstance(outcome, Failure):
-            failed(outcome)
+            on_failure(outcome)
 
     return ended
 
@@ -125,11 +124,11 @@ def unexpected(error: Exception) -> Failure:
     """Put a fault of the program into words; the details go to the log, never the text."""
     # The traceback names places in the code; the exception's own words may quote the text.
     _log.error("a job failed: %s", type(error).__name__, exc_info=error)
-    words = translate("Error", "The program made a mistake ({kind:text}).")
-    way = translate(
+    message = translate("Error", "The program made a mistake ({kind:text}).")
+    hint = translate(
         "Error", "Try once more. If it happens again, send the log file (Help) to your support."
     )
-    return Failure(code="internal", message=filled(words, kind=type(error).__name__), hint=way)
+    return Failure(code="internal", message=filled(message, kind=type(error).__name__), hint=hint)
 
 
 INTERVAL: float = 0.1  # seconds between two reports of the same step
@@ -221,13 +220,13 @@ class JobContext:
         ):
             return
         self._told = now
-        done, spent = stage.done - self._first, now - self._started
+        steps, spent = stage.done - self._first, now - self._started
         left = None
         # The first pieces tell little of the speed; a wild guess is worse than none.
-        if stage.number in _TIMED and spent >= 1.0 and done >= max(1, 0.02 * stage.total):
-            left = (stage.total - stage.done) * spent / done
+        if stage.number in _TIMED and spent >= 1.0 and steps >= max(1, 0.02 * stage.total):
+            left = (stage.total - stage.done) * spent / steps
             if stage.number == READING:  # of the audit as a whole
-                left += stage.total * spent / done * (1 - READ) / READ
+                left += stage.total * spent / steps * (1 - READ) / READ
             self._end = now + left
             left = self._told_before(left)
         elif stage.number > READING and self._end is not None:
@@ -248,9 +247,9 @@ T = TypeVar("T")
 Work = Callable[[JobContext], T]
 
 
-def with_progress(act: Callable[..., T]) -> Work[T]:
+def with_progress(use_case: Callable[..., T]) -> Work[T]:
     """Return the work of a use case that reports its progress and can be stopped."""
-    return lambda context: act(progress=context.progress, checkpoint=context.checkpoint)
+    return lambda context: use_case(progress=context.progress, checkpoint=context.checkpoint)
 
 
 class Job:
@@ -265,7 +264,7 @@ class Job:
         self,
         queue: JobQueue,
         work: Work[Any],
-        then: Callable[[Outcome[Any]], None],
+        on_outcome: Callable[[Outcome[Any]], None],
         owner: QObject,
         *,
         started: Callable[[], None] | None,
@@ -274,7 +273,7 @@ class Job:
     ) -> None:
         self._queue, self.urgent = queue, urgent
         self._owner: QObject | None = owner
-        self._calls: tuple[Work[Any], Callable[[Outcome[Any]], None]] | None = (work, then)
+        self._calls: tuple[Work[Any], Callable[[Outcome[Any]], None]] | None = (work, on_outcome)
         self._started, self._progressed = started, progressed
         self._outcome: Outcome[Any] = Stopped()
         self.context = JobContext(self._report, self._post)
@@ -313,16 +312,16 @@ class Job:
 
     def deliver(self) -> None:
         """Hand over what came of it; in the window's thread."""
-        calls, heard = self._calls, self.heard
+        calls, is_wanted = self._calls, self.heard
         # They hold widgets, which must not see their end in the queue's thread, nor outlive it.
         self._calls = self._started = self._progressed = self._owner = None
-        if calls is not None and heard:
+        if calls is not None and is_wanted:
             calls[1](self._outcome)
 
     def _report(self, progress: Progress) -> None:
-        told = self._progressed
-        if told is not None:
-            self._post(lambda: told(progress))
+        progressed = self._progressed
+        if progressed is not None:
+            self._post(lambda: progressed(progress))
 
     def _post(self, message: Callable[[], None]) -> None:
         self._queue.post(self, message)
@@ -377,7 +376,7 @@ class JobQueue(QObject):
     def do(
         self,
         work: Work[T],
-        then: Callable[[Outcome[T]], None],
+        on_outcome: Callable[[Outcome[T]], None],
         owner: QObject,
         *,
         started: Callable[[], None] | None = None,
@@ -388,14 +387,16 @@ class JobQueue(QObject):
 
         Args:
             work: What is to be done, in the queue's thread.
-            then: Gets what came of it, once, in the window's thread.
+            on_outcome: Gets what came of it, once, in the window's thread.
             owner: Whoever asks; once it is gone nobody is told.
             started: Called when its turn comes.
             progressed: Told how far it is.
             urgent: It goes before what waits, also while the queue is paused, and does not count
                 as busy: looking around.
         """
-        job = Job(self, work, then, owner, started=started, progressed=progressed, urgent=urgent)
+        job = Job(
+            self, work, on_outcome, owner, started=started, progressed=progressed, urgent=urgent
+        )
         if self._closed:
             return job
         was_busy = self.busy
@@ -425,11 +426,11 @@ class JobQueue(QObject):
         """Return the jobs that wait, next first."""
         return tuple(self._waiting)
 
-    def move(self, job: Job, by: int) -> None:
+    def move(self, job: Job, steps: int) -> None:
         """Move a waiting job up (negative) or down."""
         if job in self._waiting:
-            place = self._waiting.index(job)
-            self._waiting.insert(max(0, place + by), self._waiting.pop(place))
+            index = self._waiting.index(job)
+            self._waiting.insert(max(0, index + steps), self._waiting.pop(index))
 
     def cancel(self, job: Job) -> None:
         """Stop a job, waiting or running; one that is over stays as it is."""

@@ -21,33 +21,33 @@ def set_role(widget: QWidget, role: QAccessible.Role) -> None:
     widget.setProperty(_ROLE, role.value)
 
 
-def announce(widget: QWidget, words: str) -> None:
+def announce(widget: QWidget, message: str) -> None:
     """Have a screen reader say what has happened, wherever its user is."""
-    if words and QAccessible.isActive():
-        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(widget, words))
+    if message and QAccessible.isActive():
+        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(widget, message))
 
 
-def _interface(_kind: str, thing: QObject) -> QAccessibleInterface | None:
-    if not isinstance(thing, QWidget):
+def _interface(_kind: str, widget: QObject) -> QAccessibleInterface | None:
+    if not isinstance(widget, QWidget):
         return None
-    if (value := thing.property(_ROLE)) is None:
-        area = isinstance(thing, QScrollArea)  # Qt has no role for it
-        return QAccessibleWidget(thing, QAccessible.Role.Section) if area else None
-    match role := QAccessible.Role(value):
+    if (role_code := widget.property(_ROLE)) is None:
+        area = isinstance(widget, QScrollArea)  # Qt has no role for it
+        return QAccessibleWidget(widget, QAccessible.Role.Section) if area else None
+    match role := QAccessible.Role(role_code):
         case QAccessible.Role.Heading:
-            return _Heading(thing, role)
+            return _Heading(widget, role)
         case QAccessible.Role.Chart | QAccessible.Role.Graphic | QAccessible.Role.Document:
-            return _Picture(thing, role)
-    return QAccessibleWidget(thing, role)
+            return _Picture(widget, role)
+    return QAccessibleWidget(widget, role)
 
 
 class _Heading(QAccessibleWidget):
     """A label that says what stands below it."""
 
     def text(self, kind: QAccessible.Text) -> str:
-        found = self.widget()
-        if kind is QAccessible.Text.Name and isinstance(found, QLabel):
-            return found.accessibleName() or found.text()
+        heading = self.widget()
+        if kind is QAccessible.Text.Name and isinstance(heading, QLabel):
+            return heading.accessibleName() or heading.text()
         return super().text(kind)
 
 

@@ -38,7 +38,7 @@ LOG = "pura-audit.log"
 CRASH = "crash.log"
 _qt = logging.getLogger("qt")
 _qt.addHandler(logging.NullHandler())  # where no log is kept, Qt's remarks go nowhere
-_kept: list[IO[str]] = []
+_crash_files: list[IO[str]] = []
 _folder: list[Path] = []
 
 
@@ -97,7 +97,7 @@ def _watch_crashes(path: Path) -> str:
         file = path.open("w", encoding="utf-8")
     except OSError:
         return left
-    _kept[:] = [file]  # faulthandler writes to it as long as the program lives
+    _crash_files[:] = [file]  # faulthandler writes to it as long as the program lives
     faulthandler.enable(file)
     return left
 
@@ -106,8 +106,8 @@ def stop() -> None:
     """End logging in good order."""
     faulthandler.disable()
     qInstallMessageHandler(None)
-    while _kept:
-        _kept.pop().close()
+    while _crash_files:
+        _crash_files.pop().close()
     root = logging.getLogger()
     for handler in list(root.handlers):
         if isinstance(handler, RotatingFileHandler):
@@ -139,10 +139,10 @@ def _from_qt(kind: QtMsgType, _context: QMessageLogContext, message: str) -> Non
 
 THRESHOLD: Final = 0.1  # seconds without an answer that a person notices
 BEAT: Final = 0.02  # seconds between two beats
-KEPT: Final = 1000  # stalls in memory; the log has them all
+MAX_STALLS: Final = 1000  # stalls in memory; the log has them all
 _DEPTH: Final = 30  # frames of a stack
 _THREAD: Final = re.compile(r"(?:Current thread|Thread) 0x([0-9a-f]+)")
-_PLACE: Final = re.compile(r'  File "(.*)", line (\d+) in (.*)')
+_FRAME: Final = re.compile(r'  File "(.*)", line (\d+) in (.*)')
 _log = logging.getLogger(__name__)
 
 
@@ -192,7 +192,7 @@ class StallMeter(QObject):
         self._step = ""
         self._longest: dict[str, float] = {}
         self._busiest: dict[str, float] = {}
-        self.stalls: deque[Stall] = deque(maxlen=KEPT)
+        self.stalls: deque[Stall] = deque(maxlen=MAX_STALLS)
         self.looked = threading.Event()
         self._end = threading.Event()
         self._thread: threading.Thread | None = None
@@ -250,15 +250,15 @@ class StallMeter(QObject):
             gap, stack = now - self._last, self._stack
             self._last, self._stack = now, ()
             self.looked.clear()
-        own, self._worked = worked - self._worked, worked
+        busy, self._worked = worked - self._worked, worked
         self._longest[self._step] = max(gap, self._longest.get(self._step, 0.0))
-        self._busiest[self._step] = max(own, self._busiest.get(self._step, 0.0))
+        self._busiest[self._step] = max(busy, self._busiest.get(self._step, 0.0))
         if gap <= self._threshold:
             return
         stall = Stall(step=self._step, seconds=gap, stack=stack)
         self.stalls.append(stall)
-        where = "\n".join(stack) or "(over before its place was found)"
-        _log.warning("the window stood still for %d ms:\n%s", round(1000 * gap), where)
+        location = "\n".join(stack) or "(over before its place was found)"
+        _log.warning("the window stood still for %d ms:\n%s", round(1000 * gap), location)
 
     def look(self) -> None:
         """See where the window's thread stands, once for each beat that is overdue."""
@@ -286,10 +286,10 @@ def _where(thread: int, file: IO[bytes]) -> tuple[str, ...]:
     file.seek(0)
     for part in file.read().decode("utf-8", "replace").split("\n\n"):
         heading, *lines = part.splitlines()
-        named = _THREAD.match(heading)
-        if named is not None and int(named[1], 16) == thread:
-            places = [match.expand(r"\1:\2 \3") for line in lines if (match := _PLACE.match(line))]
-            return tuple(reversed(places[:_DEPTH]))
+        thread_match = _THREAD.match(heading)
+        if thread_match is not None and int(thread_match[1], 16) == thread:
+            frames = [match.expand(r"\1:\2 \3") for line in lines if (match := _FRAME.match(line))]
+            return tuple(reversed(frames[:_DEPTH]))
     return ()
 
 
@@ -320,13 +320,13 @@ class Collector(QObject):
         if threading.get_ident() == self._home:
             gc.collect()
             return
-        done = threading.Event()
-        self._asked.emit(done)
-        done.wait(PATIENCE)
+        collected = threading.Event()
+        self._asked.emit(collected)
+        collected.wait(PATIENCE)
 
-    def _answer(self, done: threading.Event) -> None:
+    def _answer(self, collected: threading.Event) -> None:
         gc.collect()
-        done.set()
+        collected.set()
 
     def _beat(self) -> None:
         """Do what Python would have done, by its own limits: the oldest generation that is due."""
@@ -340,5 +340,5 @@ def the_collector() -> Collector:
     """Return the one of the application; the first call makes it."""
     app = QCoreApplication.instance()
     assert app is not None  # it is asked for where there is a window
-    found = app.findChild(Collector)
-    return Collector(app) if found is None else found
+    collector = app.findChild(Collector)
+    return Collector(app) if collector is None else collector

@@ -45,7 +45,7 @@ def _asked(space: str, key: str) -> object:
         return None
     call = QDBusMessage.createMethodCall(*_PORTAL, _SETTINGS, "Read")
     call.setArguments([space, key])
-    found: object = next(iter(bus.call(call, timeout=_WAIT_MS).arguments()), None)
-    while isinstance(found, QDBusVariant):  # the method wraps its answer twice
-        found = found.variant()
-    return found
+    answer: object = next(iter(bus.call(call, timeout=_WAIT_MS).arguments()), None)
+    while isinstance(answer, QDBusVariant):  # the method wraps its answer twice
+        answer = answer.variant()
+    return answer

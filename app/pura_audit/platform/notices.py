@@ -20,11 +20,11 @@ _SECTIONS: Final = ("LICENSE", "LICENCE", "COPYING", "NOTICE")
 
 def notices() -> Iterator[str]:
     """Yield one section a package, sorted by name; what only builds the program is left out."""
-    every = {d.metadata["Name"]: d for d in metadata.distributions()}
-    for name in sorted(every, key=str.lower):
+    distributions = {d.metadata["Name"]: d for d in metadata.distributions()}
+    for name in sorted(distributions, key=str.lower):
         if name.lower() not in _BUILDING:
-            head = f"{name} {every[name].version}: {_licence(every[name])}"
-            yield "\n".join((RULE, head, RULE, *_texts(every[name])))
+            head = f"{name} {distributions[name].version}: {_licence(distributions[name])}"
+            yield "\n".join((RULE, head, RULE, *_texts(distributions[name])))
 
 
 def _licence(distribution: metadata.Distribution) -> str:
@@ -35,8 +35,8 @@ def _licence(distribution: metadata.Distribution) -> str:
 
     classified = [line for line in lines("Classifier") if line.startswith("License ::")]
     of_classes = "; ".join(line.rpartition(" :: ")[2] for line in classified)
-    named = "".join(lines("License-Expression")) or of_classes or "".join(lines("License"))
-    return named.strip().splitlines()[0][:100] if named.strip() else "see below"
+    licence = "".join(lines("License-Expression")) or of_classes or "".join(lines("License"))
+    return licence.strip().splitlines()[0][:100] if licence.strip() else "see below"
 
 
 def _texts(distribution: metadata.Distribution) -> Iterator[str]:
@@ -70,8 +70,10 @@ class Sample:
 @cache
 def sample() -> Sample:
     """Read the sample."""
-    data = json.loads(resource("samples", "marked-tbcc.json").read_text(encoding="utf-8"))
-    profile = Profile.from_dict(data["profile"]).with_(name="Sample profile")
+    document = json.loads(resource("samples", "marked-tbcc.json").read_text(encoding="utf-8"))
+    profile = Profile.from_dict(document["profile"]).with_(name="Sample profile")
     return Sample(
-        text=data["texts"][0]["text"], profile=profile, key=SecretKey.from_hex(data["key_hex"])
+        text=document["texts"][0]["text"],
+        profile=profile,
+        key=SecretKey.from_hex(document["key_hex"]),
     )

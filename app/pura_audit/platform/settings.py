@@ -99,8 +99,8 @@ class WindowSettings:
         """Return a copy with a file on top of the recent ones."""
         if not self.keep_recent:
             return self
-        others = tuple(p for p in self.recent if p != str(path))
-        return replace(self, recent=(str(path), *others)[:MAX_RECENT])
+        earlier = tuple(p for p in self.recent if p != str(path))
+        return replace(self, recent=(str(path), *earlier)[:MAX_RECENT])
 
 
 _CHOICES: Final = {
@@ -140,19 +140,19 @@ class SettingsFile:
     def problems(self) -> tuple[str, ...]:
         """What was wrong with the file, in the language in use; empty when all was well."""
         if self._unreadable:
-            words = translate(
+            template = translate(
                 "Settings",
                 "The settings could not be read, so the defaults are in use. The old file is "
                 "kept next to the new one as “{file:text}”.",
             )
-            return (filled(words, file=self._backup.name),)
+            return (filled(template, file=self._backup.name),)
         if self._bad:
-            words = translate(
+            template = translate(
                 "Settings",
                 "These settings were not valid and have their defaults again: {names:text}. The"
                 " old file is kept next to the new one as “{file:text}”.",
             )
-            return (filled(words, names=", ".join(self._bad), file=self._backup.name),)
+            return (filled(template, names=", ".join(self._bad), file=self._backup.name),)
         return ()
 
     def update(self, **changes: Any) -> None:
@@ -169,24 +169,24 @@ class SettingsFile:
             write_atomic(self.path, text.encode(), private=True)
         except OSError as error:
             _log.warning("the settings cannot be written: %s", error.strerror)
-        for told in self.watchers:
-            told(before)
+        for watcher in self.watchers:
+            watcher(before)
 
     def _read(self) -> WindowSettings:
         try:
             with self.path.open("rb") as file:
-                data = file.read(MAX_BYTES)
+                file_bytes = file.read(MAX_BYTES)
         except OSError:
             return WindowSettings()
         try:
-            found = json.loads(data)
-            if not isinstance(found, dict):
+            document = json.loads(file_bytes)
+            if not isinstance(document, dict):
                 raise TypeError
         except (ValueError, TypeError, RecursionError):
             self._back_up(keep=False)
             self._unreadable = True
             return WindowSettings()
-        settings, self._bad = _parse(found)
+        settings, self._bad = _parse(document)
         if self._bad:
             self._back_up(keep=True)
         return settings
@@ -206,35 +206,35 @@ class SettingsFile:
                 self.path.replace(self._backup)
 
 
-def _parse(data: dict[str, Any]) -> tuple[WindowSettings, tuple[str, ...]]:
+def _parse(document: dict[str, Any]) -> tuple[WindowSettings, tuple[str, ...]]:
     """Return the settings, and the names of those that did not fit."""
     defaults = asdict(WindowSettings())
-    values: dict[str, Any] = {}
+    valid: dict[str, Any] = {}
     bad: list[str] = []
     for field in fields(WindowSettings):
-        if field.name not in data:
+        if field.name not in document:
             continue
-        value = data[field.name]
-        if isinstance(value, list):
-            value = tuple(value)
-        if _fits(field.name, value, defaults[field.name]):
-            values[field.name] = value
+        setting = document[field.name]
+        if isinstance(setting, list):
+            setting = tuple(setting)
+        if _fits(field.name, setting, defaults[field.name]):
+            valid[field.name] = setting
         else:
             bad.append(field.name)
-    return WindowSettings(**values), tuple(bad)
+    return WindowSettings(**valid), tuple(bad)
 
 
-def _fits(name: str, value: object, default: object) -> bool:
+def _fits(name: str, setting: object, default: object) -> bool:
     if name in _CHOICES:
-        return value in _CHOICES[name]
+        return setting in _CHOICES[name]
     if name in ("queue_folded", "begin_audits"):
-        return value is None or isinstance(value, bool)
+        return setting is None or isinstance(setting, bool)
     if name == "text_size":
-        return type(value) is int and 8 <= value <= 48
+        return type(setting) is int and 8 <= setting <= 48
     if name in ("columns", "rows"):
-        return isinstance(value, tuple) and all(type(x) is int and x >= 0 for x in value)
+        return isinstance(setting, tuple) and all(type(x) is int and x >= 0 for x in setting)
     if name in ("recent", "pile_hidden", "pile_filters"):
-        return isinstance(value, tuple) and all(isinstance(x, str) for x in value)
+        return isinstance(setting, tuple) and all(isinstance(x, str) for x in setting)
     if name.startswith("report_"):
-        return isinstance(value, str) and len(value) <= MAX_FIELD
-    return type(value) is type(default)
+        return isinstance(setting, str) and len(setting) <= MAX_FIELD
+    return type(setting) is type(default)

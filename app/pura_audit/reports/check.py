@@ -125,8 +125,8 @@ class CheckingDialog(PlainDialog, Generic[C]):
             tongue = language()
             lines = [self.checked.headline(tongue), *self.lines()]
             lines += [
-                f"{one.title(tongue)}: {one.result(tongue)}. {one.text(tongue)}"
-                for one in self.checked.checks
+                f"{check.title(tongue)}: {check.result(tongue)}. {check.text(tongue)}"
+                for check in self.checked.checks
             ]
             QGuiApplication.clipboard().setText("\n".join(lines))
 
@@ -153,15 +153,15 @@ class CheckingDialog(PlainDialog, Generic[C]):
         side, above = (0, 0) if good else (GAP, GRID)
         self.summary.setContentsMargins(side, above, side, above)
         clear_layout(self.rows)
-        others = [one for one in checked.checks if one.state != GOOD]
-        for single in sorted(others, key=lambda one: _RANK[one.state]):
+        faults = [check for check in checked.checks if check.state != GOOD]
+        for single in sorted(faults, key=lambda check: _RANK[check.state]):
             self.rows.addWidget(_card(single))
-        passed = [one for one in checked.checks if one.state == GOOD]
+        passed = [check for check in checked.checks if check.state == GOOD]
         if passed:
-            words = translate(
+            template = translate(
                 "ReportCheck", "Nothing wrong in {n:plural(one check|{n:count} checks)}"
             )
-            fold = Fold(filled(words, n=len(passed)), opened=not others)
+            fold = Fold(filled(template, n=len(passed)), opened=not faults)
             for single in passed:
                 fold.body.addWidget(_card(single))
             self.rows.addWidget(fold)
@@ -206,8 +206,8 @@ class ReportCheckDialog(CheckingDialog[ReportCheck]):
         )
         self.start = MainButton(translate("ReportCheck", "Check"), self.check, enter=False)
         self.bar = progress_bar(translate("ReportCheck", "Checking"), endless=True)
-        words = translate("ReportCheck", "Show the audits")
-        self.show_audits = plain_button(words, self._show_audits)
+        caption = translate("ReportCheck", "Show the audits")
+        self.show_audits = plain_button(caption, self._show_audits)
         self.stop = plain_button(translate("ReportCheck", "Stop"), self._stop)
         self._lay_out()
         self._refresh()
@@ -223,14 +223,14 @@ class ReportCheckDialog(CheckingDialog[ReportCheck]):
         shut = translate(
             "ReportCheck", "The PDF is taken apart without access to files or network."
         )
-        own = translate(
+        introduction = translate(
             "ReportCheck",
             "Each check has its own result; no single tick stands for all of them.",
         )
         layout = dialog_column(
             self,
             self.windowTitle(),
-            f"{shut} {own}" if confines_children() else own,
+            f"{shut} {introduction}" if confines_children() else introduction,
         )
         for button, name in ((self.choose, self.file), (self.add_trust, self.trusted)):
             layout.addLayout(row_of(button, (name, 1), spacing=GAP))
@@ -255,8 +255,8 @@ class ReportCheckDialog(CheckingDialog[ReportCheck]):
         for widget in (self.choose, self.add_trust, self.again):
             widget.setEnabled(not busy)
         self.start.require({translate("ReportCheck", "Report"): path}, free=not busy)
-        there = self.checked is not None and bool(self.checked.audits)
-        self.show_audits.setEnabled(there and not busy)
+        has_audits = self.checked is not None and bool(self.checked.audits)
+        self.show_audits.setEnabled(has_audits and not busy)
 
     def check(self) -> None:
         """Check what is chosen."""
@@ -282,7 +282,7 @@ class ReportCheckDialog(CheckingDialog[ReportCheck]):
                 self._ended,
                 self,
                 started=lambda: self.summary.setText(checking),
-                at="model" if rerun else "stores",
+                queue="model" if rerun else "stores",
             )
         self._refresh()
 
@@ -321,8 +321,8 @@ class StatementDialog(CheckingDialog[StatementCheck]):
         self._sha256, self._named = "", ""
         self.resize(760, 680)
         self.add_text = plain_button(translate("Statement", "Choose its text …"), self._ask_text)
-        words = translate("Statement", "The text on screen")
-        self.on_screen = plain_button(words, self._take_current)
+        caption = translate("Statement", "The text on screen")
+        self.on_screen = plain_button(caption, self._take_current)
         self.on_screen.setVisible(self._current() is not None)
         self.text = label("", "muted", wrap=True)
         self.statement = label("", "", wrap=True)
@@ -386,10 +386,10 @@ class StatementDialog(CheckingDialog[StatementCheck]):
             self.check()
 
     def _current(self) -> tuple[str, str] | None:
-        item = self._session.texts.current
-        if item is None or item.document is None:
+        row = self._session.texts.current
+        if row is None or row.document is None:
             return None
-        return item.name, item.document.sha256
+        return row.name, row.document.sha256
 
     def check(self) -> None:
         """Check what is chosen."""
@@ -408,9 +408,11 @@ class StatementDialog(CheckingDialog[StatementCheck]):
 
     def lines(self) -> list[str]:
         """Return what the statement says."""
-        found = None if self.checked is None else self.checked.statement
+        statement = None if self.checked is None else self.checked.statement
         return (
-            [] if found is None else [f"{name}: {text}" for name, text in found.lines(language())]
+            []
+            if statement is None
+            else [f"{name}: {text}" for name, text in statement.lines(language())]
         )
 
     def _show(self, checked: StatementCheck) -> None:

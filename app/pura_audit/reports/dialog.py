@@ -132,8 +132,8 @@ def saving(
                 progress=context.progress,
                 checkpoint=context.checkpoint,
             )
-        except FilesTakenError as taken:
-            return taken
+        except FilesTakenError as error:
+            return error
         if secret is not None:
             secret.wipe()
         return built, written
@@ -153,16 +153,16 @@ class FilesGroup(Fold):
         self.html = QCheckBox(translate("Report", "The report as a page (HTML)"))
         self.annex = QCheckBox(translate("Report", "Sealed annex with the names (PDF)"))
         self.annex.setChecked(True)
-        words = translate(
+        explanation = translate(
             "Report",
             "The names of those to whom payloads were issued never appear in the report. "
             "They are in the annex; the report prints the annex's SHA-256.",
         )
-        self._about = label(words, "muted", wrap=True)
+        self._about = label(explanation, "muted", wrap=True)
         self.lock = QCheckBox(translate("Report", "Encrypt the annex under a passphrase"))
         self.lock.setChecked(True)
-        asked = translate("Report", "Saving asks for this passphrase, twice: choose it before.")
-        self._asked = label(asked, "muted", wrap=True)
+        notice = translate("Report", "Saving asks for this passphrase, twice: choose it before.")
+        self._asked = label(notice, "muted", wrap=True)
         for box in (self.record, self.tables, self.html, self.annex, self.lock):
             box.toggled.connect(lambda _: self._count())
             self.body.addWidget(box)
@@ -171,19 +171,19 @@ class FilesGroup(Fold):
 
     def follow(self, audits: tuple[Audit, ...]) -> None:
         """Offer the annex where there are names."""
-        there = any(row[2].strip() for row in names(audits))
-        self.annex.setVisible(there)
-        self.lock.setVisible(there)
-        self._about.setVisible(there)
-        self._there = there
+        has_names = any(row[2].strip() for row in names(audits))
+        self.annex.setVisible(has_names)
+        self.lock.setVisible(has_names)
+        self._about.setVisible(has_names)
+        self._there = has_names
         self._count()
 
     def _count(self) -> None:
-        shown = [(self.record, "JSON"), (self.tables, "CSV"), (self.html, "HTML")]
+        boxes = [(self.record, "JSON"), (self.tables, "CSV"), (self.html, "HTML")]
         if self._there:
-            shown.append((self.annex, translate("Report", "annex")))
-        words = ", ".join(name for box, name in shown if box.isChecked())
-        self.tell(words or translate("Report", "none"))
+            boxes.append((self.annex, translate("Report", "annex")))
+        kinds = ", ".join(name for box, name in boxes if box.isChecked())
+        self.tell(kinds or translate("Report", "none"))
         self.lock.setEnabled(self.annex.isChecked())
         self._asked.setVisible(self.locks)
         self.changed.emit()
@@ -254,12 +254,12 @@ class SaveProgress(QWidget):
         """Write the files of a report; as :func:`saving`."""
         if self.busy:
             return
-        again = partial(self.save, build, path, files, secret, replace=True)
+        retry = partial(self.save, build, path, files, secret, replace=True)
         self.words.say(translate("Report", "Saving the report …"))
         run_endless(self.bar)
         self._saving = self._queue.do(
             saving(build, path, files, secret, replace=replace),
-            lambda outcome: self._ended(outcome, path, again),
+            lambda outcome: self._ended(outcome, path, retry),
             self,
             progressed=self._progressed,
         )
@@ -285,13 +285,13 @@ class SaveProgress(QWidget):
         self,
         outcome: Outcome[tuple[Built, WrittenReport] | FilesTakenError],
         path: Path,
-        again: Callable[[], None],
+        retry: Callable[[], None],
     ) -> None:
         self._saving = None
         match outcome:
-            case Done(FilesTakenError() as taken):
+            case Done(FilesTakenError() as error):
                 self.words.say("")
-                self._ask(taken.paths, again)
+                self._ask(error.paths, retry)
             case Done((built, written)):
                 self.words.say(saved_words(path, written), role="done")
                 self.saved.emit(built, path)
@@ -302,7 +302,7 @@ class SaveProgress(QWidget):
                 self.words.say(translate("Report", "Stopped; nothing was written."))
         self._show()
 
-    def _ask(self, paths: Sequence[Path], again: Callable[[], None]) -> None:
+    def _ask(self, paths: Sequence[Path], retry: Callable[[], None]) -> None:
         listed = ", ".join(quoted(path.name) for path in paths[:4])
         if len(paths) > 4:
             listed += ", …"
@@ -320,23 +320,23 @@ class SaveProgress(QWidget):
             translate("Report", "Save the report"),
             question,
             translate("Report", "Their present content is lost."),
-            (translate("Report", "Replace"), again),
+            (translate("Report", "Replace"), retry),
         )
 
 
 def saved_words(path: Path, written: WrittenReport) -> str:
     """Say what was written, and where."""
-    words = filled(translate("Report", "“{file:text}” is saved."), file=path.name)
+    sentences = filled(translate("Report", "“{file:text}” is saved."), file=path.name)
     annex = written.annex
     more_files = sum(file not in (path, annex) for file in written.files)
     if more_files:
-        more = filled(
+        further = filled(
             translate("Report", "{n:count} more {n:plural(file is|files are)} next to it."),
             n=more_files,
         )
-        words = f"{words} {more}"
+        sentences = f"{sentences} {further}"
     if annex is not None:
-        apart = filled(
+        annex_sentence = filled(
             translate(
                 "Report",
                 "The names are next to it in “{file:text}”, which only you can read; store that"
@@ -344,8 +344,8 @@ def saved_words(path: Path, written: WrittenReport) -> str:
             ),
             file=annex.name,
         )
-        words = f"{words} {apart}"
-    return words
+        sentences = f"{sentences} {annex_sentence}"
+    return sentences
 
 
 FORM: Final = 380
@@ -375,7 +375,7 @@ class ReportDialog(PlainDialog):
         base: ReportRequest | None = None,
         parent: QWidget | None = None,
         *,
-        every: bool = False,
+        tick_all: bool = False,
     ) -> None:
         super().__init__(parent)
         self._session = session
@@ -386,7 +386,7 @@ class ReportDialog(PlainDialog):
         self._noting = QTimer(self, singleShot=True, interval=PAUSE_MS)
         self._noting.timeout.connect(self._note)
         base = base or ReportRequest()
-        first = audits if every else audits[:1]
+        first = audits if tick_all else audits[:1]
         self._draft = ReportDraft(session.drafts, [audit.id for _, audit in first])
         draft = self._draft.found
         self.setWindowTitle(translate("Report", "Report"))
@@ -412,13 +412,13 @@ class ReportDialog(PlainDialog):
             base if draft is None else replace(draft, log=base.log, reviewed=base.reviewed),
             session.settings.current,
             self.left,
-            every=every,
+            tick_all=tick_all,
         )
         self.files = FilesGroup()
         self.form.extra.addWidget(self.files)
         self.line = SaveProgress(queue)
-        words = translate("Report", "Save report …")
-        self.save_button = MainButton(words, self.ask_where, enter=False)
+        caption = translate("Report", "Save report …")
+        self.save_button = MainButton(caption, self.ask_where, enter=False)
         self.save_button.setShortcut(QKeySequence.StandardKey.Save)
         self.save_button.setToolTip(
             self.save_button.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
@@ -466,8 +466,8 @@ class ReportDialog(PlainDialog):
 
     def _announce(self) -> None:
         """Say what saving will ask for."""
-        words = translate("Report", "Saving asks for the annex’s passphrase.")
-        self.asks.setText(words if self.files.locks else "")
+        notice = translate("Report", "Saving asks for the annex’s passphrase.")
+        self.asks.setText(notice if self.files.locks else "")
 
     def _refresh(self) -> None:
         busy = self.line.busy
@@ -489,8 +489,8 @@ class ReportDialog(PlainDialog):
         self._refresh()
 
     def _note(self) -> None:
-        chosen = self.form.audits.chosen()
-        self._draft.note([audit.id for audit in chosen], self.form.request())
+        ticked = self.form.audits.chosen()
+        self._draft.note([audit.id for audit in ticked], self.form.request())
 
     def _work(self) -> Work[Built]:
         """Return what makes the report that is filled in."""
@@ -544,8 +544,8 @@ class ReportDialog(PlainDialog):
             return
         built = self.preview.built
         number = self.form.report.number.text or (built.report.number if built else "")
-        places = QStandardPaths.StandardLocation
-        documents = Path(QStandardPaths.writableLocation(places.DocumentsLocation))
+        locations = QStandardPaths.StandardLocation
+        documents = Path(QStandardPaths.writableLocation(locations.DocumentsLocation))
         ask_target(
             self,
             translate("Report", "Save the report"),

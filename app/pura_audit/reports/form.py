@@ -72,11 +72,11 @@ class ReportForm(QScrollArea):
         settings: WindowSettings,
         parent: QWidget | None = None,
         *,
-        every: bool = False,
+        tick_all: bool = False,
     ) -> None:
         super().__init__(parent)
         self.base = base
-        self.audits = AuditsGroup(audits, every=every)
+        self.audits = AuditsGroup(audits, tick_all=tick_all)
         self.report = ReportGroup(base)
         self.parties = parties_group(base, settings)
         self.item = item_group(base, settings)
@@ -111,9 +111,9 @@ class ReportForm(QScrollArea):
 
     def _follow(self) -> None:
         """Show what the chosen audits allow."""
-        chosen = self.audits.chosen()
-        self.text.follow(chosen)
-        self.report.follow(chosen)
+        ticked = self.audits.chosen()
+        self.text.follow(ticked)
+        self.report.follow(ticked)
 
     def _reveal(self, group: Fold, opened: bool) -> None:
         """Bring a group into view that was just opened, once it has its size."""
@@ -145,18 +145,18 @@ class ReportForm(QScrollArea):
 
     def place_failure(self, failure: Failure) -> bool:
         """Say a failure where it belongs; return whether there is such a place."""
-        words = failure.words
+        message = failure.words
         match failure.code:
             case code if code.startswith("report-words"):
                 name = code.removeprefix("report-words").lstrip("-") or "remark"
-                self.remarks.fields[name].complain(words)
+                self.remarks.fields[name].complain(message)
                 self.remarks.open()
             case "report-authoriser":
-                self.parties.fields["authoriser"].complain(words)
+                self.parties.fields["authoriser"].complain(message)
                 self.parties.open()
             # The logo is the only file that a report is made of.
             case "report-logo" | "file-unreadable" | "file-large":
-                self.layout_.logo_field.complain(words)
+                self.layout_.logo_field.complain(message)
                 self.layout_.open()
             case _:
                 return False
@@ -180,11 +180,11 @@ class ReportForm(QScrollArea):
         """Return what the settings keep: nothing of a text, and nothing of a case."""
         parties = self.parties.fields
         logo: Path | None = self.layout_.logo
-        kept = {
+        settings = {
             f"report_{name}": parties[name].text
             for name in ("organisation", "address", "place", "examiner")
         }
-        return kept | {
+        return settings | {
             "report_standing": self.remarks.fields["standing"].text,
             "report_language": str(self.layout_.language.currentData()),
             "report_paper": str(self.layout_.paper.currentData()),
@@ -235,8 +235,8 @@ class ReportGroup(WordsGroup):
             "replaces": self.replaces,
             "reason": self.reason,
         }
-        for name, words in self.fields.items():
-            words.set_text(getattr(base, name))
+        for name, text_field in self.fields.items():
+            text_field.set_text(getattr(base, name))
         today = QDate.currentDate().toString(Qt.DateFormat.ISODate)
         self.issued.set_text(base.issued[:10] or today)
         add_parts(
@@ -250,8 +250,8 @@ class ReportGroup(WordsGroup):
             self.final,
             self.stays_draft,
         )
-        for words in self.fields.values():
-            words.edited.connect(self._edited)
+        for text_field in self.fields.values():
+            text_field.edited.connect(self._edited)
         self.version.valueChanged.connect(lambda _: self._edited())
         self.final.toggled.connect(lambda _: self._edited())
         self._related()
@@ -259,8 +259,8 @@ class ReportGroup(WordsGroup):
     def follow(self, audits: Sequence[Audit]) -> None:
         """Keep the report a draft where anyone can know a key of its findings."""
         keys = dict.fromkeys(key for audit in audits for key in audit.finding.public_keys)
-        words = translate("Report", "It stays a draft: anyone can know the key {keys:text}.")
-        self.stays_draft.setText(filled(words, keys=", ".join(keys)) if keys else "")
+        template = translate("Report", "It stays a draft: anyone can know the key {keys:text}.")
+        self.stays_draft.setText(filled(template, keys=", ".join(keys)) if keys else "")
         self.stays_draft.setVisible(bool(keys))
         if keys:
             self.final.setChecked(False)
@@ -287,13 +287,13 @@ class ReportGroup(WordsGroup):
     def into(self, request: ReportRequest) -> ReportRequest:
         """Return the request with this group's fields."""
         relation = self.relation.currentData()
-        told = self.texts()
+        texts = self.texts()
         if relation == FIRST:
-            told |= {"replaces": "", "reason": ""}
+            texts |= {"replaces": "", "reason": ""}
         return replace(
             request,
             version=self.version.value(),
             final=self.final.isChecked(),
             supplements=relation == SUPPLEMENTS,
-            **told,
+            **texts,
         )

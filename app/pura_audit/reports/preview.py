@@ -79,12 +79,12 @@ class ReportPreview(QWidget):
         wrong.addWidget(self.again, 0, Qt.AlignmentFlag.AlignTop)
         column_of(head, wrong, self.bar, (self.view, 1), spacing=GRID // 2, inside=self)
 
-    def _tool(self, name: str, by: int) -> QToolButton:
+    def _tool(self, name: str, step: int) -> QToolButton:
         button = QToolButton()
         button.setProperty("role", "quiet")
         button.setAccessibleName(name)
         button.setToolTip(name)
-        button.clicked.connect(lambda: self.view.go(self.view.page + by))
+        button.clicked.connect(lambda: self.view.go(self.view.page + step))
         return button
 
     # Making
@@ -110,9 +110,9 @@ class ReportPreview(QWidget):
         """Make it now."""
         self._timer.stop()
         self._stop()
-        wanted = self._wanted
-        if wanted is not None:
-            self._making = self._queue.do(wanted, self._made_one, self)
+        build = self._wanted
+        if build is not None:
+            self._making = self._queue.do(build, self._made_one, self)
         self._say(None)
 
     def _stop(self) -> None:
@@ -175,10 +175,10 @@ class ReportPreview(QWidget):
 
     def _say(self, failure: Failure | None) -> None:
         self.failure = failure
-        words = failure.words if failure is not None else ""
-        self.problem.setText(words)
-        self.problem.setVisible(bool(words))
-        self.again.setVisible(bool(words))
+        message = failure.words if failure is not None else ""
+        self.problem.setText(message)
+        self.problem.setVisible(bool(message))
+        self.again.setVisible(bool(message))
         old = self.renewing or failure is not None
         self.view.set_stale(old and self.built is not None)
         if failure is not None:

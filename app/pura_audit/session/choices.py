@@ -158,7 +158,7 @@ class AuditEngine:
     def catalogue(self) -> Inventory:
         """Find keys, models and profiles; what is damaged is named, not fatal."""
         problems: list[Failure] = []
-        free, place = free_on(self._kind)
+        free, memory = free_on(self._kind)
         store = self.environment.keys
         keys = [
             KeyChoice(label=ref.label or ref.fingerprint, fingerprint=ref.fingerprint, session=True)
@@ -169,7 +169,7 @@ class AuditEngine:
         except PuraError as error:
             problems.append(Failure.of(error))
         models, dtype = self.environment.models.list(), self.environment.dtype
-        rooms = {m.name: memory_need(m.parameters, dtype, free=free, place=place) for m in models}
+        rooms = {m.name: memory_need(m.parameters, dtype, free=free, place=memory) for m in models}
         return Inventory(
             keys=tuple(keys),
             models=tuple(models),
@@ -247,46 +247,48 @@ SEPARATOR: Final = "/"
 
 
 def pick_keys(
-    choices: Sequence[KeyChoice], current: Sequence[KeyChoice], wanted: str
+    choices: Sequence[KeyChoice], current: Sequence[KeyChoice], remembered: str
 ) -> tuple[KeyChoice, ...]:
     """Return the keys in use that are still there, else the remembered ones, else the first."""
-    for fingerprints in ([key.fingerprint for key in current], wanted.split(",")):
-        found = tuple(key for key in choices if key.fingerprint in fingerprints)
-        if found:
-            return found
+    for fingerprints in ([key.fingerprint for key in current], remembered.split(",")):
+        picked = tuple(key for key in choices if key.fingerprint in fingerprints)
+        if picked:
+            return picked
     return tuple(choices[:1])
 
 
-def pick(choices: Sequence[T], name: str, current: T | None, wanted: str) -> T | None:
+def pick(choices: Sequence[T], name: str, current: T | None, remembered: str) -> T | None:
     """Return the choice in use when it is still there, else the remembered one, else the first."""
     if current is not None and current in choices:
         return current
-    return next((c for c in choices if getattr(c, name) == wanted), choices[0] if choices else None)
+    return next(
+        (c for c in choices if getattr(c, name) == remembered), choices[0] if choices else None
+    )
 
 
 def pick_profiles(
-    choices: Sequence[ProfileChoice], current: Sequence[ProfileChoice], wanted: str
+    choices: Sequence[ProfileChoice], current: Sequence[ProfileChoice], remembered: str
 ) -> tuple[ProfileChoice, ...]:
     """Return the profiles in use that are still there, else the remembered ones, else the first."""
-    for names in ([choice.name for choice in current], wanted.split(SEPARATOR)):
-        found = tuple(choice for choice in choices if choice.name in names)
-        if found:
-            return in_order(found)
+    for names in ([choice.name for choice in current], remembered.split(SEPARATOR)):
+        picked = tuple(choice for choice in choices if choice.name in names)
+        if picked:
+            return in_order(picked)
     return tuple(choices[:1])
 
 
 def in_order(
-    chosen: Sequence[ProfileChoice], before: Sequence[ProfileChoice] = ()
+    ticked: Sequence[ProfileChoice], before: Sequence[ProfileChoice] = ()
 ) -> tuple[ProfileChoice, ...]:
     """Return what an audit can take: one profile of PURA's first, then marks by others.
 
     Args:
-        chosen: What is ticked.
+        ticked: What is ticked.
         before: What was; of several of PURA's profiles the one that is new is meant.
     """
-    own = [choice for choice in chosen if choice.profile.foreign is None]
-    new = [choice for choice in own if choice not in before] or own
-    return (*new[:1], *(choice for choice in chosen if choice.profile.foreign is not None))
+    pura_profiles = [choice for choice in ticked if choice.profile.foreign is None]
+    new = [choice for choice in pura_profiles if choice not in before] or pura_profiles
+    return (*new[:1], *(choice for choice in ticked if choice.profile.foreign is not None))
 
 
 class Chosen(QObject):
@@ -343,11 +345,11 @@ class Chosen(QObject):
 
         It is the one that the profile names, which need not be here; else the chosen one.
         """
-        own = next((key for key in self.found.keys if key.fingerprint == profile.key), None)
-        if own is None and profile.key is not None:
+        named_key = next((key for key in self.found.keys if key.fingerprint == profile.key), None)
+        if named_key is None and profile.key is not None:
             return KeyRef(fingerprint=profile.key)
-        chosen = own or self.key
-        return None if chosen is None else chosen.ref
+        chosen_key = named_key or self.key
+        return None if chosen_key is None else chosen_key.ref
 
     def choose_keys(self, keys: Sequence[KeyChoice]) -> None:
         """Use these keys from now on: every audit tries them all in one pass of the model."""
@@ -393,12 +395,12 @@ class Chosen(QObject):
     ) -> tuple[tuple[KeyChoice, ...], InstalledModel | None, tuple[ProfileChoice, ...]]:
         """Return the parts of a set-up that are here."""
         profiles = tuple(one for one in self.found.profiles if one.name == setup.profile)
-        wanted = profiles[0].profile.model if profiles else None
+        generating_model = profiles[0].profile.model if profiles else None
         models = self.found.models
         if setup.model:
             fitting = [model for model in models if model.name == setup.model]
         else:  # as an audit chooses it: the one that the profile names, else the only one
-            fitting = [model for model in models if model.fingerprint == wanted]
+            fitting = [model for model in models if model.fingerprint == generating_model]
             fitting = fitting or (list(models) if len(models) == 1 else [])
         keys = tuple(key for key in self.found.keys if key.fingerprint in setup.keys)
         return keys, fitting[0] if fitting else None, profiles
@@ -412,7 +414,8 @@ class Chosen(QObject):
         same = {
             "key": {key.fingerprint for key in keys} == {key.fingerprint for key in self.keys},
             "model": model == self.model,
-            "profile": [one.name for one in profiles] == [one.name for one in self.profiles],
+            "profile": [choice.name for choice in profiles]
+            == [choice.name for choice in self.profiles],
         }
         return tuple(part for part, unchanged in same.items() if not unchanged)
 
@@ -426,8 +429,8 @@ class Chosen(QObject):
         """Which of ``key``, ``model`` and ``profile`` are not chosen; empty while it is looked."""
         if self.catalogue is None:
             return ()
-        chosen = {"key": self.keys, "model": self.model, "profile": self.profile}
-        return tuple(name for name, choice in chosen.items() if not choice)
+        parts = {"key": self.keys, "model": self.model, "profile": self.profile}
+        return tuple(name for name, choice in parts.items() if not choice)
 
     @property
     def ready(self) -> bool:
@@ -439,17 +442,17 @@ class Chosen(QObject):
         facts = self.model
         if facts is None:
             return ()
-        known = self.catalogue.keys if self.catalogue is not None else ()
+        stored_keys = self.catalogue.keys if self.catalogue is not None else ()
         return tuple(
             problem
-            for place, choice in enumerate(self.profiles)
+            for index, choice in enumerate(self.profiles)
             for problem in mismatches(
                 choice.profile,
                 model=facts.name,
                 vocab_size=facts.vocab_size,
                 tokenizer=facts.tokenizer_fingerprint,
                 # Those that seal further profiles need not be chosen: they are found.
-                keys=[key.fingerprint for key in (*self.keys, *(known if place else ()))],
+                keys=[key.fingerprint for key in (*self.keys, *(stored_keys if index else ()))],
             )
         )
 
@@ -464,12 +467,12 @@ class Chosen(QObject):
     def _catalogued(self, outcome: Outcome[Inventory]) -> None:
         if not isinstance(outcome, Done):
             return  # the log has it; what was there before stays
-        whole = self.setup is not None and not self.changed_parts
+        unchanged = self.setup is not None and not self.changed_parts
         self.catalogue = catalogue = outcome.result
         now = self._settings.current
-        wanted = self._next_setup or (self.setup.name if self.setup is not None else now.setup)
-        stored = next((one for one in catalogue.setups if one.name == wanted), None)
-        if stored is not None and (self._next_setup or whole or self._remembered_whole(stored)):
+        setup_name = self._next_setup or (self.setup.name if self.setup is not None else now.setup)
+        stored = next((setup for setup in catalogue.setups if setup.name == setup_name), None)
+        if stored is not None and (self._next_setup or unchanged or self._remembered_whole(stored)):
             # Its parts may have come or gone; another key never stands in for one that is gone.
             self._next_setup = ""
             self.choose_setup(stored)
@@ -497,7 +500,7 @@ class Chosen(QObject):
 
     def _setup_of(self, profile: ProfileChoice | None) -> StoredSetup | None:
         """Return the set-up of a profile: what 0.4.0 remembered were parts."""
-        alike = [one for one in self.found.setups if profile and one.profile == profile.name]
+        alike = [setup for setup in self.found.setups if profile and setup.profile == profile.name]
         return alike[0] if alike else None
 
     def _placed(self, outcome: Outcome[Device]) -> None:

@@ -32,7 +32,7 @@ from pura_audit.session.queue_model import listed
 
 FILE: Final = "drafts.json"
 MAX_BYTES: Final = 1 << 24
-MOST: Final = 20
+MAX_DRAFTS: Final = 20
 """So many forms are remembered; the oldest goes first."""
 PAUSE_MS: Final = 300
 """What is typed within it is noted together."""
@@ -68,7 +68,7 @@ class Drafts:
                     rows = json.loads(file.read(MAX_BYTES))["drafts"]
                 self._read = {
                     tuple(str(part) for part in row["about"]): {
-                        str(name): str(words) for name, words in row["told"].items()
+                        str(name): str(text) for name, text in row["told"].items()
                     }
                     for row in rows
                 }
@@ -78,46 +78,46 @@ class Drafts:
     def _wanted(self) -> bool:
         return self._settings.current.case_text == KEEP
 
-    def note(self, about: DraftKey, fields: Fields, *, before: DraftKey | None = None) -> None:
+    def note(self, subject: DraftKey, fields: Fields, *, before: DraftKey | None = None) -> None:
         """Keep what a form is told so far.
 
         Args:
-            about: What it is about.
+            subject: What it is about.
             fields: What was filled in, by the names of the fields.
             before: What it was about when it was last noted; that goes.
         """
         if before is not None:
             self._open.discard(before)
             self._kept.pop(before, None)
-        self._open.add(about)
-        self._kept.pop(about, None)
-        self._kept[about] = fields
-        while len(self._kept) > MOST:
+        self._open.add(subject)
+        self._kept.pop(subject, None)
+        self._kept[subject] = fields
+        while len(self._kept) > MAX_DRAFTS:
             del self._kept[next(iter(self._kept))]
         self._write()
 
-    def forget(self, about: DraftKey | None) -> None:
+    def forget(self, subject: DraftKey | None) -> None:
         """Take it away: it was finished, or given up."""
-        if about is None:
+        if subject is None:
             return
-        self._open.discard(about)
-        if self._kept.pop(about, None) is not None:
+        self._open.discard(subject)
+        if self._kept.pop(subject, None) is not None:
             self._write()
 
-    def take(self, about: DraftKey) -> Fields | None:
+    def take(self, subject: DraftKey) -> Fields | None:
         """Return what the form was told when the program ended; it belongs to that form now."""
-        if not self._wanted or about in self._open or about not in self._kept:
+        if not self._wanted or subject in self._open or subject not in self._kept:
             return None
-        self._open.add(about)
-        return self._kept[about]
+        self._open.add(subject)
+        return self._kept[subject]
 
-    def like(self, about: DraftKey) -> DraftKey | None:
+    def like(self, subject: DraftKey) -> DraftKey | None:
         """Return what the newest form of the same kind was about whose first identifier is this.
 
         Forms that are open keep theirs.
         """
-        kept = (one for one in reversed(self._kept) if one not in self._open)
-        return next((one for one in kept if one[:2] == about[:2]), None)
+        closed = (noted for noted in reversed(self._kept) if noted not in self._open)
+        return next((noted for noted in closed if noted[:2] == subject[:2]), None)
 
     def _settings_changed(self, before: WindowSettings) -> None:
         if before.case_text != self._settings.current.case_text:
@@ -125,12 +125,12 @@ class Drafts:
 
     def _write(self) -> None:
         rows = [{"about": about, "told": fields} for about, fields in self._kept.items()]
-        data = json.dumps({"drafts": rows}).encode()
+        file_bytes = json.dumps({"drafts": rows}).encode()
 
         def work(_: object) -> None:
             try:
                 if rows and self._wanted:
-                    write_atomic(self.path, data, private=True)
+                    write_atomic(self.path, file_bytes, private=True)
                 else:
                     self.path.unlink(missing_ok=True)
             except OSError as error:
@@ -153,17 +153,17 @@ class ReportDraft:
 
     def __init__(self, drafts: Drafts, audits: Sequence[str]) -> None:
         self._drafts = drafts
-        about = ("report", *audits)
+        subject = ("report", *audits)
         self._about: DraftKey | None = None
         self.found: ReportRequest | None = None
-        for noted in (about, drafts.like(about)):
+        for noted in (subject, drafts.like(subject)):
             fields = None if noted is None else drafts.take(noted)
             if fields is None:
                 continue
             self._about = noted
             with suppress(ValueError, KeyError, TypeError):
                 request = request_file.read(fields["request"].encode())["request"]
-                same = noted == about
+                same = noted == subject
                 self.found = (
                     request if same else replace(request, text=OMITTED, redactions=(), further=())
                 )
@@ -172,9 +172,9 @@ class ReportDraft:
     def note(self, audits: Sequence[str], request: ReportRequest) -> None:
         """Keep what a report of these audits is told so far; without its logo."""
         text = request_file.write(replace(request, logo=None), "").decode()
-        about = ("report", *audits)
-        self._drafts.note(about, {"request": text}, before=self._about)
-        self._about = about
+        subject = ("report", *audits)
+        self._drafts.note(subject, {"request": text}, before=self._about)
+        self._about = subject
 
     def forget(self) -> None:
         """Take it away: the report was saved, or given up."""
@@ -183,7 +183,7 @@ class ReportDraft:
 
 
 T = TypeVar("T")
-Act = Callable[[CaseLog, JobContext], T]
+LogWork = Callable[[CaseLog, JobContext], T]
 
 
 class Cases(QObject):
@@ -220,19 +220,25 @@ class Cases(QObject):
         """Whether there is a log at all."""
         return self.path.exists()
 
-    def read(self, act: Act[T], then: Callable[[Outcome[T]], None], owner: QObject) -> Job:
+    def read(
+        self, work: LogWork[T], on_outcome: Callable[[Outcome[T]], None], owner: QObject
+    ) -> Job:
         """Queue something that leaves the log as it is; see :meth:`JobQueue.do`."""
-        return self.ask(lambda context: self._opened(act, context), then, owner)
+        return self.ask(lambda context: self._opened(work, context), on_outcome, owner)
 
-    def write(self, act: Act[T], then: Callable[[Outcome[T]], None], owner: QObject) -> Job:
+    def write(
+        self, work: LogWork[T], on_outcome: Callable[[Outcome[T]], None], owner: QObject
+    ) -> Job:
         """Queue something that changes the log."""
-        return self.change(lambda context: self._opened(act, context), then, owner)
+        return self.change(lambda context: self._opened(work, context), on_outcome, owner)
 
-    def ask(self, work: Work[T], then: Callable[[Outcome[T]], None], owner: QObject) -> Job:
+    def ask(self, work: Work[T], on_outcome: Callable[[Outcome[T]], None], owner: QObject) -> Job:
         """Queue a use case that opens the log by itself, and leaves it as it is."""
-        return self._queue.do(work, then, owner)
+        return self._queue.do(work, on_outcome, owner)
 
-    def change(self, work: Work[T], then: Callable[[Outcome[T]], None], owner: QObject) -> Job:
+    def change(
+        self, work: Work[T], on_outcome: Callable[[Outcome[T]], None], owner: QObject
+    ) -> Job:
         """Queue a use case that opens the log by itself, and changes it."""
 
         def changing(context: JobContext) -> T:
@@ -240,11 +246,11 @@ class Cases(QObject):
             self.changed.emit()  # from this thread: whoever listens lives in the window's
             return result
 
-        return self._queue.do(changing, then, owner)
+        return self._queue.do(changing, on_outcome, owner)
 
-    def _opened(self, act: Act[T], context: JobContext) -> T:
+    def _opened(self, work: LogWork[T], context: JobContext) -> T:
         with open_log(self.environment, create=True) as log:
-            return act(log, context)
+            return work(log, context)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -303,18 +309,18 @@ class Keeper:
 
     def keep(self, audited: Audited) -> Kept:
         """Save a finished audit."""
-        found = listed(audited.audit)
+        finding = listed(audited.audit)
         try:
             run = self._saving()
             item = run.save(audited.audit)
         except (CaseLogError, KeyFormatError) as error:
             self.close()
-            return Kept(audited=audited, finding=found, status=None, failure=Failure.of(error))
-        acts = {"save": (item.examiner, item.entry.time)}
+            return Kept(audited=audited, finding=finding, status=None, failure=Failure.of(error))
+        deeds = {"save": (item.examiner, item.entry.time)}
         status = CaseStatus(
-            case=item.case, name=UNFILED, mode=item.mode, acts=acts, examiner=item.examiner
+            case=item.case, name=UNFILED, mode=item.mode, acts=deeds, examiner=item.examiner
         )
-        return Kept(audited=audited, finding=found, status=status)
+        return Kept(audited=audited, finding=finding, status=status)
 
     def fail(self, name: str, error: PuraError) -> None:
         """Say in the log that an examination failed."""
@@ -343,12 +349,12 @@ class Keeper:
                 secret = Secret(self._secret.copy())
             name = self._settings.current.auditor
             name_worker(self._at, name)
-            to = SaveTo(
+            target = SaveTo(
                 case=UNFILED,
                 auditor=name or None,
                 text=mode,
                 passphrase=secret,
             )
-            self._run = self._open.enter_context(saving_run(self._at, to))
+            self._run = self._open.enter_context(saving_run(self._at, target))
             self._mode = mode
         return self._run

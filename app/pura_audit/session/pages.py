@@ -57,11 +57,11 @@ class DocumentPages(QObject):
         self.close()
         read = partial(examined_bytes, path, sha256)
         # Two children: finding the places of a long text takes seconds, drawing a page must not.
-        self._held = seen, _ = Pages(read), Pages(read)
+        self._held = pages, _ = Pages(read), Pages(read)
         self._text = text
 
         def opened(outcome: Outcome[tuple[tuple[float, float], ...]]) -> None:
-            if self._held[:1] != (seen,):
+            if self._held[:1] != (pages,):
                 return
             if isinstance(outcome, Done):
                 self.sizes = tuple(QSizeF(*size) if all(size) else A4 for size in outcome.result)
@@ -69,7 +69,7 @@ class DocumentPages(QObject):
                 self.failure = outcome
             self.opened.emit()
 
-        self._jobs.pages.do(lambda _: seen.sizes(), opened, self, urgent=True)
+        self._jobs.pages.do(lambda _: pages.sizes(), opened, self, urgent=True)
 
     def measure(self) -> None:
         """Find the places, where nobody has asked for that yet."""
@@ -88,30 +88,30 @@ class DocumentPages(QObject):
 
     def close(self) -> None:
         """Forget the document, and end the children that hold it."""
-        held, self._held = self._held, ()
-        for pages in held:
+        children, self._held = self._held, ()
+        for pages in children:
             pages.close()
         self.sizes, self.places, self.failure = (), None, None
         self.measured = self._measuring = False
 
-    def draw(self, page: int, dpi: int, then: Callable[[int, int, QImage], None]) -> None:
+    def draw(self, page: int, dpi: int, on_picture: Callable[[int, int, QImage], None]) -> None:
         """Draw a page.
 
         Args:
             page: From 0.
             dpi: How fine.
-            then: Gets both and the picture; an empty one where the page is broken.
+            on_picture: Gets both and the picture; an empty one where the page is broken.
         """
         if not self._held:
             return
-        seen, size = self._held[0], self.sizes[page]
+        pages, size = self._held[0], self.sizes[page]
         wide, high = (max(1, round(v * dpi / 72)) for v in (size.width(), size.height()))
 
         def drawn(outcome: Outcome[QImage]) -> None:
-            if self._held[:1] == (seen,):
-                then(page, dpi, outcome.result if isinstance(outcome, Done) else QImage())
+            if self._held[:1] == (pages,):
+                on_picture(page, dpi, outcome.result if isinstance(outcome, Done) else QImage())
 
-        self._jobs.pages.do(lambda _: _picture(seen, page, wide, high), drawn, self, urgent=True)
+        self._jobs.pages.do(lambda _: _picture(pages, page, wide, high), drawn, self, urgent=True)
 
 
 def _picture(pages: Pages, page: int, wide: int, high: int) -> QImage:

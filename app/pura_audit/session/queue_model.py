@@ -104,8 +104,8 @@ class Item:
     @property
     def runnable(self) -> bool:
         """Whether an audit of it can be asked for; a file without a text is read again for it."""
-        here = self.document is not None or self.path is not None
-        return here and self.state is not ItemState.LOADING and not self.active
+        has_text = self.document is not None or self.path is not None
+        return has_text and self.state is not ItemState.LOADING and not self.active
 
     @property
     def unkept(self) -> bool:
@@ -115,8 +115,8 @@ class Item:
     @property
     def examined(self) -> bool:
         """Whether there is a finding about its text: not of what could not be examined."""
-        done = self.state is ItemState.DONE
-        return done and (self.finding is None or self.finding.verdict != "not-examinable")
+        finished = self.state is ItemState.DONE
+        return finished and (self.finding is None or self.finding.verdict != "not-examinable")
 
     @property
     def shown(self) -> Audit | None:
@@ -135,7 +135,8 @@ def listed(audit: Audit) -> Finding:
 
 
 ITEM_ROLE: Final = Qt.ItemDataRole.UserRole + 1
-MANY: Final = 50
+# Removing more runs of rows than this resets the model: its views then look once, not for each run.
+MAX_RUNS: Final = 50
 FOR_REVIEW: Final = ("mark", "indication")  # what a second person has to look at
 Index = QModelIndex | QPersistentModelIndex
 
@@ -153,15 +154,15 @@ def state_words(state: ItemState) -> str:
     }.get(state, "")
 
 
-def verdict_words(item: Item) -> str:
+def verdict_words(row: Item) -> str:
     """Return what a row says below its name."""
-    if item.state is ItemState.RUNNING:
-        return _running(item)
-    if item.state is ItemState.FAILED and item.failure is not None:
-        return item.failure.message
-    if item.state is ItemState.DONE:
-        return item.finding.title(language()) if item.finding is not None else ""
-    return state_words(item.state)
+    if row.state is ItemState.RUNNING:
+        return _running(row)
+    if row.state is ItemState.FAILED and row.failure is not None:
+        return row.failure.message
+    if row.state is ItemState.DONE:
+        return row.finding.title(language()) if row.finding is not None else ""
+    return state_words(row.state)
 
 
 def case_words(name: str) -> str:
@@ -169,46 +170,46 @@ def case_words(name: str) -> str:
     return translate("Cases", "Unfiled") if name == UNFILED else name
 
 
-def saved_words(item: Item) -> str:
+def saved_words(row: Item) -> str:
     """Say whether a finding is kept."""
-    if item.finding is None:
+    if row.finding is None:
         return ""
-    if item.status is None:
-        return "" if item.imported else translate("Queue", "not saved")
+    if row.status is None:
+        return "" if row.imported else translate("Queue", "not saved")
     return translate("Queue", "saved")
 
 
-def review_words(item: Item) -> str:
+def review_words(row: Item) -> str:
     """Say what a second person made of a finding; empty where there is nothing to look at."""
-    if item.finding is None or item.status is None:
+    if row.finding is None or row.status is None:
         return ""
-    if item.status.review == "confirmed":
+    if row.status.review == "confirmed":
         return translate("Queue", "reviewed")
-    if item.status.review == "disputed":
+    if row.status.review == "disputed":
         return translate("Queue", "disputed")
-    return translate("Queue", "to review") if item.finding.verdict in FOR_REVIEW else ""
+    return translate("Queue", "to review") if row.finding.verdict in FOR_REVIEW else ""
 
 
-def status_words(item: Item) -> str:
+def status_words(row: Item) -> str:
     """Say whether a finding is kept and reviewed."""
-    return " · ".join(filter(None, (saved_words(item), review_words(item))))
+    return " · ".join(filter(None, (saved_words(row), review_words(row))))
 
 
-def _running(item: Item) -> str:
-    progress = item.progress
+def _running(row: Item) -> str:
+    progress = row.progress
     share = progress.share if progress is not None else None
     if share is None:
         return translate("Queue", "Loading the model")
-    words = f"{int(100 * share)}\N{NO-BREAK SPACE}%"
-    return filled(translate("Queue", "Auditing, {share:text}"), share=words)
+    percentage = f"{int(100 * share)}\N{NO-BREAK SPACE}%"
+    return filled(translate("Queue", "Auditing, {share:text}"), share=percentage)
 
 
-def measure_words(item: Item) -> str:
+def measure_words(row: Item) -> str:
     """Return the size of a row's text: tokens when they are known, else bytes."""
-    if item.finding is not None:
-        count = item.finding.tokens
+    if row.finding is not None:
+        count = row.finding.tokens
         return filled(translate("Queue", "{n:count} {n:plural(token|tokens)}"), n=count)
-    return size(item.document.size_bytes) if item.document is not None else ""
+    return size(row.document.size_bytes) if row.document is not None else ""
 
 
 class QueueModel(QAbstractListModel):
@@ -238,12 +239,12 @@ class QueueModel(QAbstractListModel):
             case Qt.ItemDataRole.DisplayRole:
                 return item.name
             case Qt.ItemDataRole.AccessibleTextRole | Qt.ItemDataRole.ToolTipRole:
-                words = [item.name, verdict_words(item)]
+                lines = [item.name, verdict_words(item)]
                 if item.failure is not None and item.state is ItemState.FAILED:
-                    words.append(item.failure.hint)
-                words += [status_words(item), measure_words(item)]
+                    lines.append(item.failure.hint)
+                lines += [status_words(item), measure_words(item)]
                 joint = "\n" if role == Qt.ItemDataRole.ToolTipRole else ". "
-                return joint.join(w for w in words if w)
+                return joint.join(w for w in lines if w)
             case _ if role == ITEM_ROLE:
                 return item
         return None
@@ -264,17 +265,17 @@ class QueueModel(QAbstractListModel):
     def row(self, item: Item) -> int:
         """Return the place of a row, -1 when it is not in the queue."""
         if self._places is None:
-            self._places = {id(other): i for i, other in enumerate(self._items)}
+            self._places = {id(item): i for i, item in enumerate(self._items)}
         return self._places.get(id(item), -1)
 
-    def insert(self, items: Iterable[Item], row: int | None = None) -> None:
+    def insert(self, rows: Iterable[Item], row: int | None = None) -> None:
         """Put rows in, at the end when no place is named."""
-        new = list(items)
+        new = list(rows)
         if not new:
             return
-        place = len(self._items) if row is None else min(row, len(self._items))
-        self.beginInsertRows(QModelIndex(), place, place + len(new) - 1)
-        self._items[place:place] = new
+        index = len(self._items) if row is None else min(row, len(self._items))
+        self.beginInsertRows(QModelIndex(), index, index + len(new) - 1)
+        self._items[index:index] = new
         self._places = None
         self.endInsertRows()
         self.counted.emit(len(self._items))
@@ -283,10 +284,10 @@ class QueueModel(QAbstractListModel):
         """Take rows out."""
         rows = sorted({row for item in items if (row := self.row(item)) >= 0}, reverse=True)
         runs = _runs(rows)
-        if len(runs) > MANY:  # one word for all of them: whoever listens looks once
-            gone = set(rows)
+        if len(runs) > MAX_RUNS:  # one word for all of them: whoever listens looks once
+            removed = set(rows)
             self.beginResetModel()
-            self._items = [item for row, item in enumerate(self._items) if row not in gone]
+            self._items = [item for row, item in enumerate(self._items) if row not in removed]
             self._places = None
             self.endResetModel()
             runs = []

@@ -120,8 +120,8 @@ class ResultRow:
         item = self.item
         if item is not None and item.state is not ItemState.DONE:
             return "failed" if item.state is ItemState.FAILED else "waiting"
-        found = self.finding if item is None else item.finding
-        return "failed" if found is None else found.outcome
+        finding = self.finding if item is None else item.finding
+        return "failed" if finding is None else finding.outcome
 
     @property
     def digest(self) -> str:
@@ -137,8 +137,8 @@ class ResultRow:
 
     def cell(self, column: str) -> str:
         """Return what stands in a column."""
-        if column in _FOUND:
-            return "" if self.found is None else _FOUND[column](self.found)
+        if column in _FINDING_CELLS:
+            return "" if self.found is None else _FINDING_CELLS[column](self.found)
         return _CELLS[column](self)
 
     def number(self, column: str) -> float | None:
@@ -152,8 +152,8 @@ class ResultRow:
         if column in NUMBERS:
             value = self.number(column)
             return value is None, value if value is not None else 0
-        words = self.cell(column).casefold()
-        return not words, words
+        text = self.cell(column).casefold()
+        return not text, text
 
 
 def _outcome(row: ResultRow) -> str:
@@ -163,13 +163,13 @@ def _outcome(row: ResultRow) -> str:
     return row.found.title(language()) if row.found is not None else failed
 
 
-def _payload(found: Finding) -> str:
-    return "; ".join(_named(m.payload) for m in found.marks) if found.verdict == "mark" else ""
+def _payload(finding: Finding) -> str:
+    return "; ".join(_named(m.payload) for m in finding.marks) if finding.verdict == "mark" else ""
 
 
 def _named(payload: NamedPayload) -> str:
     """Name what is identified; that a payload is in question is no name."""
-    parts = [f"{one.name} {one.text}" for one in payload.fields if one.identified]
+    parts = [f"{field.name} {field.text}" for field in payload.fields if field.identified]
     if not payload.identified:
         parts.append(catalogue("findings").fill("payload.open-unweighed", language(), {}))
     return ", ".join(parts) or payload.best
@@ -189,20 +189,20 @@ def _saved(row: ResultRow) -> str:
     return name or saved_words(row.item)
 
 
-def _share(found: Finding) -> str:
-    return "" if found.share is None else f"{100 * found.share:.0f}\N{NO-BREAK SPACE}%"
+def _share(finding: Finding) -> str:
+    return "" if finding.share is None else f"{100 * finding.share:.0f}\N{NO-BREAK SPACE}%"
 
 
-def _evidence(found: Finding) -> str:
-    return "" if found.verdict == "not-examinable" else decimal(found.log10_e, 1)
+def _evidence(finding: Finding) -> str:
+    return "" if finding.verdict == "not-examinable" else decimal(finding.log10_e, 1)
 
 
-_FOUND: Final[dict[str, Callable[[Finding], str]]] = {
+_FINDING_CELLS: Final[dict[str, Callable[[Finding], str]]] = {
     "payload": _payload,
     "evidence": _evidence,
     "share": _share,
-    "tokens": lambda found: number(found.tokens) if found.tokens else "",
-    "language": lambda found: found.language,
+    "tokens": lambda finding: number(finding.tokens) if finding.tokens else "",
+    "language": lambda finding: finding.language,
 }
 """Cells that only a finding has."""
 _CELLS: Final[dict[str, Callable[[ResultRow], str]]] = {
@@ -234,11 +234,11 @@ def headers() -> dict[str, str]:
 
 def kind_words(kind: str) -> str:
     """Name a group of rows."""
-    others = {
+    unfinished = {
         "failed": state_words(ItemState.FAILED),
         "waiting": translate("Results", "Still to audit"),
     }
-    return others.get(kind) or title(kind, language())
+    return unfinished.get(kind) or title(kind, language())
 
 
 def _by_outcome(rows: Iterable[ResultRow]) -> dict[str, tuple[str, list[ResultRow]]]:
@@ -246,9 +246,9 @@ def _by_outcome(rows: Iterable[ResultRow]) -> dict[str, tuple[str, list[ResultRo
     for row in rows:
         groups[row.kind].append(row)
     return {
-        kind: (f"{kind_words(kind)}   {number(len(each))}", each)
-        for kind, each in groups.items()
-        if each
+        kind: (f"{kind_words(kind)}   {number(len(members))}", members)
+        for kind, members in groups.items()
+        if members
     }
 
 
@@ -271,20 +271,23 @@ def _by_text(
             once.append(row)
         else:
             several.setdefault(row.digest, []).append(row)
-    groups = {digest: (_times_words(each, times[digest]), each) for digest, each in several.items()}
+    groups = {
+        digest: (_times_words(members, times[digest]), members)
+        for digest, members in several.items()
+    }
     if once:
-        words = translate("Results", "Texts that are in the list only once")
-        groups[_ONCE] = f"{words}   {number(len(once))}", once
+        heading = translate("Results", "Texts that are in the list only once")
+        groups[_ONCE] = f"{heading}   {number(len(once))}", once
     if unknown:
-        words = translate("Results", "Text not read")
-        groups[_UNKNOWN] = f"{words}   {number(len(unknown))}", unknown
+        heading = translate("Results", "Text not read")
+        groups[_UNKNOWN] = f"{heading}   {number(len(unknown))}", unknown
     return groups
 
 
 def _times_words(rows: Sequence[ResultRow], times: int) -> str:
     """Say how often a text stands in the table, and its outcome where all rows have the same."""
-    words = translate("Results", "{n:count} times the same text: {name:text}")
-    parts = [filled(words, n=times, name=rows[0].name)]
+    template = translate("Results", "{n:count} times the same text: {name:text}")
+    parts = [filled(template, n=times, name=rows[0].name)]
     if len(rows) < times:
         parts.append(filled(translate("Results", "{n:count} shown"), n=len(rows)))
     outcomes = {_outcome(row) for row in rows}
@@ -391,14 +394,16 @@ class ResultsModel(QAbstractTableModel):
     def empty(self, column: str) -> bool:
         """Say whether no row has anything in a column."""
         if column not in self._empty:
-            every = (*self._rows, *self._opened)
-            self._empty[column] = not any(row.cell(column) for row in every)
+            rows = (*self._rows, *self._opened)
+            self._empty[column] = not any(row.cell(column) for row in rows)
         return self._empty[column]
 
     def place(self, row: ResultRow | Heading | None) -> int:
         """Return where a row is shown, -1 where it is not; a heading is the one of its group."""
         if isinstance(row, Heading):
-            return next((n for n, one in self.headings.items() if one.group == row.group), -1)
+            return next(
+                (n for n, heading in self.headings.items() if heading.group == row.group), -1
+            )
         return self._at.get(id(row), -1)
 
     def place_of(self, item: Item) -> int | None:
@@ -409,9 +414,9 @@ class ResultsModel(QAbstractTableModel):
         """Return how many rows each group has, shown or not."""
         return Counter(row.kind for row in (*self._rows, *self._opened))
 
-    def show_only(self, kind: str, words: str) -> None:
+    def show_only(self, kind: str, search: str) -> None:
         """Show the rows of one group ("" for all) with these words in them."""
-        self._kind, self._words = kind, words.casefold().strip()
+        self._kind, self._words = kind, search.casefold().strip()
         self._arrange()
 
     @property
@@ -419,9 +424,9 @@ class ResultsModel(QAbstractTableModel):
         """What the rows are grouped by: one of :data:`GROUPINGS`, or ""."""
         return self._grouping
 
-    def group(self, by: str) -> None:
+    def group(self, grouping: str) -> None:
         """Keep the rows together that have the outcome, or the text, in common."""
-        self._grouping = by
+        self._grouping = grouping
         self._arrange()
 
     def fold(self, group: str, *, folded: bool) -> None:
@@ -445,18 +450,18 @@ class ResultsModel(QAbstractTableModel):
             column = self._column
             keyed = [(row.order(column), row) for row in rows]
             last = [row for (missing, _), row in keyed if missing]
-            there = [(key, row) for (missing, key), row in keyed if not missing]
-            there.sort(key=lambda pair: pair[0], reverse=self._falling)
-            rows = [row for _, row in there] + last
+            present = [(key, row) for (missing, key), row in keyed if not missing]
+            present.sort(key=lambda pair: pair[0], reverse=self._falling)
+            rows = [row for _, row in present] + last
         self._later.stop()
         self.beginResetModel()
         self._shown = self._under_headings(rows) if self._grouping else [*rows]
         self._places = {
-            id(row.item): place
-            for place, row in enumerate(self._shown)
+            id(row.item): line
+            for line, row in enumerate(self._shown)
             if isinstance(row, ResultRow) and row.item
         }
-        self._at = {id(row): place for place, row in enumerate(self._shown)}
+        self._at = {id(row): line for line, row in enumerate(self._shown)}
         if self._grouping == BY_TEXT:
             self._marks = {id(row): self._mark(row) for row in rows}
         self.endResetModel()
@@ -471,14 +476,14 @@ class ResultsModel(QAbstractTableModel):
             groups = _by_text(rows, Counter(r.digest for r in (*self._rows, *self._opened)))
         else:
             groups = _by_outcome(rows)
-            named = groups.items()
-            self._marks = {id(row): (kind, "") for kind, (_, each) in named for row in each}
-        shown: list[ResultRow | Heading] = []
-        for group, (words, each) in groups.items():
+            by_kind = groups.items()
+            self._marks = {id(row): (kind, "") for kind, (_, members) in by_kind for row in members}
+        lines: list[ResultRow | Heading] = []
+        for group, (heading, row_group) in groups.items():
             folded = group in self._folded
-            shown.append(Heading(group=group, words=words, folded=folded))
-            shown += [] if folded else each
-        return shown
+            lines.append(Heading(group=group, words=heading, folded=folded))
+            lines += [] if folded else row_group
+        return lines
 
     def _heading(self, row: Heading, column: str, role: int) -> Any:
         if role == ROW_ROLE:
@@ -501,11 +506,11 @@ class ResultsModel(QAbstractTableModel):
             return False
         if not self._words:
             return True
-        words, name = self._words.split(), row.name.casefold()
-        if all(word in name for word in words):  # before what takes longer to write
+        terms, name = self._words.split(), row.name.casefold()
+        if all(word in name for word in terms):  # before what takes longer to write
             return True
-        whole = f"{name}\n{row.part}\n{row.cell('payload')}\n{_error(row)}".casefold()
-        return all(word in whole for word in words)
+        searched = f"{name}\n{row.part}\n{row.cell('payload')}\n{_error(row)}".casefold()
+        return all(word in searched for word in terms)
 
     def _inserted(self, _parent: QModelIndex, first: int, last: int) -> None:
         self._rows[first:first] = map(_row, self._queue.items[first : last + 1])
@@ -529,20 +534,20 @@ class ResultsModel(QAbstractTableModel):
         Below headings a row goes where it belongs.
         """
         self._empty.clear()
-        for place in range(first.row(), last.row() + 1):
-            item = self._queue.item(place)
+        for index in range(first.row(), last.row() + 1):
+            item = self._queue.item(index)
             if item is None:
                 continue
-            row = self._rows[place]
+            row = self._rows[index]
             row.name = item.name
             row.part = item.document.part if item.document is not None else row.part
             if self._grouping:
                 mark = self._mark(row)
                 if self._marks.get(id(row), mark) != mark:
                     self._later.start()
-            shown = self._places.get(id(item))
-            if shown is not None:
-                self.dataChanged.emit(self.index(shown, 0), self.index(shown, len(COLUMNS) - 1))
+            line = self._places.get(id(item))
+            if line is not None:
+                self.dataChanged.emit(self.index(line, 0), self.index(line, len(COLUMNS) - 1))
         self.counted.emit()
 
 

@@ -94,13 +94,13 @@ class Session(QObject):
     def do(
         self,
         work: Work[T],
-        then: Callable[[Outcome[T]], None],
+        on_outcome: Callable[[Outcome[T]], None],
         owner: QObject,
         *,
         words: Callable[[T], str] | None = None,
         progressed: Callable[[Progress], None] | None = None,
         started: Callable[[], None] | None = None,
-        at: Literal["stores", "model", "installs"] = "stores",
+        queue: Literal["stores", "model", "installs"] = "stores",
     ) -> Job:
         """Do something to keys, models, profiles, register or reports; see :meth:`JobQueue.do`.
 
@@ -108,19 +108,19 @@ class Session(QObject):
 
         Args:
             work: The use case.
-            then: Gets what came of it.
+            on_outcome: Gets what came of it.
             owner: Whoever asks; once it is gone, the status line says what went wrong.
             words: What the status line says of it when it is done.
             progressed: Told how far it is.
             started: Called when its turn comes.
-            at: Whom it waits for: ``model`` for whatever reads with the model or takes its files
+            queue: Whom it waits for: ``model`` for whatever reads with the model or takes its files
                 away, ``installs`` for what fetches or adds one, ``stores`` for all the rest.
         """
 
         def ended(outcome: Outcome[T]) -> None:
             self.chosen.look_around()
             if isValid(owner):
-                then(outcome)
+                on_outcome(outcome)
             elif isinstance(outcome, Failure):
                 self.noticed.emit(outcome.words)
             if words is not None and isinstance(outcome, Done):
@@ -134,8 +134,8 @@ class Session(QObject):
             if started is not None and isValid(owner):
                 started()
 
-        queue: JobQueue = getattr(self.jobs, at)
-        return queue.do(work, ended, self, started=begun, progressed=told)
+        job_queue: JobQueue = getattr(self.jobs, queue)
+        return job_queue.do(work, ended, self, started=begun, progressed=told)
 
     def close(self) -> bool:
         """Note the list, and end all threads."""

@@ -73,13 +73,13 @@ def walk_folder(
     summary = Summary()
 
     def files() -> Iterator[Path]:
-        for item in walk(folder, options, checkpoint=context.checkpoint):
-            summary.add(item)
-            if isinstance(item, Path):
-                yield item
+        for entry in walk(folder, options, checkpoint=context.checkpoint):
+            summary.add(entry)
+            if isinstance(entry, Path):
+                yield entry
 
-    found = files()
-    while batch := list(itertools.islice(found, BATCH)):
+    paths = files()
+    while batch := list(itertools.islice(paths, BATCH)):
         context.post(partial(take, batch))
     return summary
 
@@ -141,8 +141,14 @@ def read_parts(
 def _parts_beside(extraction: Extraction, parts: Sequence[str]) -> tuple[Document, ...]:
     """Return parts by name; what the usual parts hold does not count as left out by them."""
     usual = extraction.usual
-    more = [one for one in extraction.documents if one.part in parts and one not in usual]
-    return tuple(one for one in extraction.selected([*usual, *more]) if one.part in parts)
+    further = [
+        document
+        for document in extraction.documents
+        if document.part in parts and document not in usual
+    ]
+    return tuple(
+        document for document in extraction.selected([*usual, *further]) if document.part in parts
+    )
 
 
 def _is_report(path: Path) -> bool:
@@ -177,14 +183,14 @@ def look_into(
 def folder_words(summary: Summary) -> str:
     """Say in one line how many files were taken and left out."""
     if not summary.found:
-        found = translate("Folder", "There is no file in that folder that can be read.")
+        sentence = translate("Folder", "There is no file in that folder that can be read.")
     else:
-        found = filled(
+        sentence = filled(
             translate("Folder", "{n:count} {n:plural(file|files)} taken from the folder."),
             n=summary.found,
         )
     if not summary.total_skipped:
-        return found
+        return sentence
     left = filled(
         translate(
             "Folder",
@@ -192,12 +198,12 @@ def folder_words(summary: Summary) -> str:
         ),
         n=summary.total_skipped,
     )
-    return f"{found} {left}"
+    return f"{sentence} {left}"
 
 
 def reason_words(reason: str) -> str:
     """Say why a name was left out."""
-    words = {
+    reasons = {
         folders.HIDDEN: translate("Folder", "hidden"),
         folders.LINK: translate("Folder", "symbolic link"),
         folders.PATTERN: translate("Folder", "the filter leaves it out"),
@@ -211,7 +217,7 @@ def reason_words(reason: str) -> str:
         folders.SUBFOLDER: translate("Folder", "subfolder, not asked for"),
         folders.LIMIT: translate("Folder", "beyond the most files that are taken"),
     }
-    return words[reason]
+    return reasons[reason]
 
 
 def left_out_table(summary: Summary) -> tuple[tuple[str, ...], list[tuple[str, ...]], str]:
@@ -231,9 +237,9 @@ def left_out_table(summary: Summary) -> tuple[tuple[str, ...], list[tuple[str, .
 class AddRows(QUndoCommand):
     """Rows come in; the first of them goes on screen."""
 
-    def __init__(self, texts: TextList, items: Sequence[Item], words: str) -> None:
-        super().__init__(words)
-        self._texts, self._items = texts, tuple(items)
+    def __init__(self, texts: TextList, rows: Sequence[Item], description: str) -> None:
+        super().__init__(description)
+        self._texts, self._items = texts, tuple(rows)
 
     def redo(self) -> None:
         """Put the rows in."""
@@ -248,12 +254,12 @@ class AddRows(QUndoCommand):
 class RemoveRows(QUndoCommand):
     """Rows go out."""
 
-    def __init__(self, texts: TextList, items: Sequence[Item], words: str) -> None:
-        super().__init__(words)
+    def __init__(self, texts: TextList, rows: Sequence[Item], description: str) -> None:
+        super().__init__(description)
         queue = texts.queue
         self._texts = texts
-        self._items = sorted(items, key=queue.row)
-        self._rows = [queue.row(item) for item in self._items]
+        self._items = sorted(rows, key=queue.row)
+        self._rows = [queue.row(row) for row in self._items]
 
     def redo(self) -> None:
         """Take the rows out."""
@@ -270,12 +276,12 @@ class RemoveRows(QUndoCommand):
         self._texts.show(self._items[0])
 
 
-def _take_out(texts: TextList, items: Sequence[Item]) -> None:
+def _take_out(texts: TextList, rows: Sequence[Item]) -> None:
     queue = texts.queue
-    row = min(queue.row(item) for item in items)
-    texts.leaving.emit(items)
-    queue.remove(items)
-    if texts.current in items:
+    row = min(queue.row(item) for item in rows)
+    texts.leaving.emit(rows)
+    queue.remove(rows)
+    if texts.current in rows:
         texts.show(queue.item(row) or queue.item(row - 1))
 
 
@@ -359,20 +365,20 @@ class TextList(QObject):
 
     def _add_batch(self, paths: Sequence[Path]) -> None:
         """Add what a walk through a folder found; later batches leave the screen alone."""
-        shown = self.current
+        current = self.current
         self._add_files(paths)
-        if shown is not None and len(self.queue.items) > BATCH:
-            self.show(shown)
+        if current is not None and len(self.queue.items) > BATCH:
+            self.show(current)
 
     def _add_files(self, paths: Sequence[Path], *, dropped: bool = False) -> None:
         if not paths:
             return
         loading = ItemState.LOADING
-        items = [self.new_row(p.name or str(p), state=loading, path=p) for p in paths]
-        self.dropped += items if dropped else ()
-        self._add(items, translate("Session", "opening"))
-        for item in items:
-            self.load(item)
+        rows = [self.new_row(p.name or str(p), state=loading, path=p) for p in paths]
+        self.dropped += rows if dropped else ()
+        self._add(rows, translate("Session", "opening"))
+        for row in rows:
+            self.load(row)
 
     def _walk(self, folder: Path, options: WalkOptions) -> None:
         self._files.do(
@@ -388,15 +394,15 @@ class TextList(QObject):
     def _failed(self, failure: Failure) -> None:
         self.noticed.emit(failure.words)
 
-    def load(self, item: Item) -> None:
+    def load(self, row: Item) -> None:
         """Read the file of a row; one that was cut off or cancelled stays so."""
-        path = item.path
+        path = row.path
         if path is not None:
-            if item.state not in _CUT:
-                item.state = ItemState.LOADING
+            if row.state not in _CUT:
+                row.state = ItemState.LOADING
             self._files.do(
-                lambda context: read_file(path, self.options(), context, item.part),
-                lambda outcome: self._loaded(item, outcome),
+                lambda context: read_file(path, self.options(), context, row.part),
+                lambda outcome: self._loaded(row, outcome),
                 self,
             )
 
@@ -404,32 +410,32 @@ class TextList(QObject):
         """Return how files are read; asked in a job, since it reads a list."""
         return ReadOptions(encoding=encoding, trust=trusted(self._paths))
 
-    def _loaded(self, item: Item, outcome: Outcome[FileTexts | UnreadFile]) -> None:
-        if item.document is not None or item.state not in (ItemState.LOADING, *_CUT):
+    def _loaded(self, row: Item, outcome: Outcome[FileTexts | UnreadFile]) -> None:
+        if row.document is not None or row.state not in (ItemState.LOADING, *_CUT):
             return  # it was taken out and put back meanwhile, and read twice
-        wanted, item.wanted = item.wanted, False
+        audit_wanted, row.wanted = row.wanted, False
         match outcome:
             case Done(UnreadFile() as unread):
-                item.state, item.failure = ItemState.FAILED, Failure.of(unread.error)
-                self.touch(item)
-                self.unreadable.emit(item, unread)
+                row.state, row.failure = ItemState.FAILED, Failure.of(unread.error)
+                self.touch(row)
+                self.unreadable.emit(row, unread)
             case Done(FileTexts() as texts):
-                first, *others = texts.documents
-                item.name = first.title if first.part else item.name
-                item.document = first
-                item.state = item.state if item.state in _CUT else ItemState.READY
-                self.touch(item)
+                first, *further = texts.documents
+                row.name = first.title if first.part else row.name
+                row.document = first
+                row.state = row.state if row.state in _CUT else ItemState.READY
+                self.touch(row)
                 if texts.report:  # what is meant by it is asked
-                    self.dropped = [one for one in self.dropped if one is not item]
-                    self.report_seen.emit(item.path)
-                self._add_parts(item, others)
-                if item.part is None:
-                    self._add_unread(item, texts.unread)
-                if wanted:
-                    self.wanted.emit(item)
+                    self.dropped = [dropped for dropped in self.dropped if dropped is not row]
+                    self.report_seen.emit(row.path)
+                self._add_parts(row, further)
+                if row.part is None:
+                    self._add_unread(row, texts.unread)
+                if audit_wanted:
+                    self.wanted.emit(row)
             case Failure():
-                item.state, item.failure = ItemState.FAILED, outcome
-                self.touch(item)
+                row.state, row.failure = ItemState.FAILED, outcome
+                self.touch(row)
 
     def _add_parts(self, item: Item, documents: Sequence[Document]) -> None:
         """Put the further texts of a file behind its row."""
@@ -442,10 +448,10 @@ class TextList(QObject):
         self.dropped += rows if item in self.dropped else ()
         self.queue.insert(rows, self.queue.row(item) + 1)
         if len(documents) > len(rows):
-            words = translate(
+            template = translate(
                 "Session", "Only the first {most:text} parts of that file were taken."
             )
-            self.noticed.emit(filled(words, most=MAX_PARTS))
+            self.noticed.emit(filled(template, most=MAX_PARTS))
 
     def examine_left_out(self, item: Item) -> None:
         """Read the parts of a row's file that its finding left out, and have them audited."""
@@ -483,111 +489,111 @@ class TextList(QObject):
             return
         rows = [
             self.new_row(
-                f"{one.name} · {one.part}" if one.part else one.name,
+                f"{unread.name} · {unread.part}" if unread.part else unread.name,
                 path=item.path,
-                part=one.part,
+                part=unread.part,
                 state=ItemState.FAILED,
-                failure=Failure.of(one.error),
+                failure=Failure.of(unread.error),
             )
-            for one in parts[: MAX_PARTS - 1]
+            for unread in parts[: MAX_PARTS - 1]
         ]
         self.queue.insert(rows, self.queue.row(item) + 1)
-        for row, one in zip(rows, parts, strict=False):
-            self.unreadable.emit(row, one)
+        for row, unread_part in zip(rows, parts, strict=False):
+            self.unreadable.emit(row, unread_part)
 
-    def take_documents(self, item: Item, documents: tuple[Document, ...]) -> None:
+    def take_documents(self, row: Item, documents: tuple[Document, ...]) -> None:
         """Let a row hold another reading of its file; further parts become rows behind it."""
-        if not documents or item.active:
+        if not documents or row.active:
             return
-        first, *others = documents
-        item.document, item.state, item.name = first, ItemState.READY, first.title
-        item.audit, item.failure, item.progress = None, None, None
-        item.finding, item.status = None, None
-        self.touch(item)
-        self._add_parts(item, others)
+        first, *further = documents
+        row.document, row.state, row.name = first, ItemState.READY, first.title
+        row.audit, row.failure, row.progress = None, None, None
+        row.finding, row.status = None, None
+        self.touch(row)
+        self._add_parts(row, further)
 
     def add_text(self, text: str, name: str | None = None, *, dropped: bool = False) -> None:
         """Add a text that was pasted or dropped; see :meth:`add_paths`."""
         label = name or filled(translate("Session", "Pasted text {n:text}"), n=next(self._pastes))
-        item = self.new_row(label)
+        row = self.new_row(label)
         try:
-            item.document = from_text(text[: MAX_CHARACTERS + 1], name=label)
+            row.document = from_text(text[: MAX_CHARACTERS + 1], name=label)
         except PuraError as error:
-            item.state, item.failure = ItemState.FAILED, Failure.of(error)
-        self.dropped += [item] if dropped else ()
-        self._add([item], translate("Session", "pasting"))
+            row.state, row.failure = ItemState.FAILED, Failure.of(error)
+        self.dropped += [row] if dropped else ()
+        self._add([row], translate("Session", "pasting"))
 
     def add_sample(self) -> None:
         """Add the sample text, which brings its own key and profile, and let it be audited."""
         marked = sample()
         label = translate("Session", "Sample text")
         document = from_text(marked.text, name=label)
-        item = self.new_row(label, sample=True, document=document, profile=marked.profile)
-        item.key = sample_key()
-        self.dropped.append(item)
-        self._add([item], translate("Session", "opening"))
+        row = self.new_row(label, sample=True, document=document, profile=marked.profile)
+        row.key = sample_key()
+        self.dropped.append(row)
+        self._add([row], translate("Session", "opening"))
 
     def add_audit(self, audit: Audit) -> None:
         """Add an audit that was made by somebody else, and show it."""
         name = audit.input.name
-        item = self.new_row(name, state=ItemState.DONE, audit=audit, imported=True)
-        item.finding = listed(audit)
+        row = self.new_row(name, state=ItemState.DONE, audit=audit, imported=True)
+        row.finding = listed(audit)
         if audit.text is not None:
             with suppress(PuraError):
-                item.document = from_text(audit.text, name=name)
-        self._add([item], translate("Session", "opening"))
+                row.document = from_text(audit.text, name=name)
+        self._add([row], translate("Session", "opening"))
 
-    def add_restored(self, items: Sequence[Item]) -> None:
+    def add_restored(self, rows: Sequence[Item]) -> None:
         """Put the rows of an earlier run back, before those that are there."""
-        for item in items:
-            item.number = next(self._numbers)
-        self.queue.insert(items, 0)
+        for row in rows:
+            row.number = next(self._numbers)
+        self.queue.insert(rows, 0)
         if self.current is None:
-            self.show(items[-1])
+            self.show(rows[-1])
 
-    def _add(self, items: Sequence[Item], words: str) -> None:
-        self.undo.push(AddRows(self, items, words))
+    def _add(self, rows: Sequence[Item], description: str) -> None:
+        self.undo.push(AddRows(self, rows, description))
 
     # Rows
 
-    def show(self, item: Item | None) -> None:
+    def show(self, row: Item | None) -> None:
         """Bring a row on screen."""
-        if item is not self.current:
-            self.current = item
+        if row is not self.current:
+            self.current = row
             self.current_changed.emit()
 
-    def remove(self, items: Sequence[Item]) -> None:
+    def remove(self, rows: Sequence[Item]) -> None:
         """Take rows out; can be undone. A running one is cancelled first."""
-        if items:
-            self.leaving.emit(items)
-            self.undo.push(RemoveRows(self, items, translate("Session", "removing")))
+        if rows:
+            self.leaving.emit(rows)
+            self.undo.push(RemoveRows(self, rows, translate("Session", "removing")))
 
-    def set_prompt(self, item: Item, prompt: str, *, several: bool) -> None:
+    def set_prompt(self, row: Item, prompt: str, *, several: bool) -> None:
         """Note the known prompt of a text, or a list of candidates."""
-        item.prompt, item.several = prompt, several
-        self.prompted.emit(item)
+        row.prompt, row.several = prompt, several
+        self.prompted.emit(row)
 
-    def load_prompts(self, item: Item, path: Path) -> None:
+    def load_prompts(self, row: Item, path: Path) -> None:
         """Read a file of candidate prompts for a text."""
 
         def loaded(prompts: tuple[str, ...]) -> None:
-            self.set_prompt(item, candidates_text(prompts), several=True)
-            self.touch(item)
+            self.set_prompt(row, candidates_text(prompts), several=True)
+            self.touch(row)
 
         self._files.do(lambda _: read_candidates(path), by_outcome(loaded, self._failed), self)
 
-    def touch(self, item: Item) -> None:
+    def touch(self, row: Item) -> None:
         """Tell everybody that a row has changed."""
-        self.queue.touch(item)
-        if item is self.current:
+        self.queue.touch(row)
+        if row is self.current:
             self.item_changed.emit()
 
     def translate_failures(self) -> None:
         """Say in the language of now why rows failed."""
-        for item in self.queue.items:
-            if item.failure is not None and item.failure.error is not None:
-                item.failure = Failure.of(item.failure.error)
-                self.touch(item)
+        for row in self.queue.items:
+            if row.failure is not None and row.failure.error is not None:
+                row.failure = Failure.of(row.failure.error)
+                self.touch(row)
 
     @property
     def unkept(self) -> int:

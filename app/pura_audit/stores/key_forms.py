@@ -1,4 +1,4 @@
-"""The forms of the key dialog, which use case answers each, and the question for a passphrase."""
+"""The forms of the key dialog, the use case behind each form, and the passphrase dialog."""
 
 from __future__ import annotations
 
@@ -56,42 +56,42 @@ class KeyAct(StrEnum):
 
 
 KeyRequest: TypeAlias = partial[KeyDone]
-"""A use case with what it is told; it waits while a passphrase in its way is asked for."""
+"""A use case with its arguments; it waits while the user is asked for a passphrase."""
 
 
 def needs_files(request: KeyRequest) -> bool:
-    """Whether the key is to be kept in the folder of encrypted files."""
+    """Return whether the request stores the key in the folder of encrypted files."""
     return request.keywords.get("place") is Place.FILES
 
 
 def needs_passphrase(request: KeyRequest) -> bool:
-    """Whether it is an import to which no passphrase was given yet."""
+    """Return whether the request is an import that has no passphrase yet."""
     return request.func is import_key and request.keywords.get("passphrase") is None
 
 
 def comes_again(request: KeyRequest) -> bool:
-    """Whether it can be tried again: the passphrase of an export is overwritten."""
+    """Return whether the request can be repeated: an export overwrites its passphrase."""
     return request.func is not export_key
 
 
 def name_in(request: KeyRequest) -> str:
-    """Return the name of the stored key that it is about; empty for a key that is not there yet."""
+    """Return the name of the stored key that a request changes; empty for a new key."""
     if request.func in (create_key, import_key):
         return ""
     return str(request.keywords.get("master") or request.keywords.get("name", ""))
 
 
 class KeyForm(RetryDialog):
-    """Lines to fill in, and where the key shall be kept.
+    """The form of a key: its name, its note and its storage.
 
     Args:
-        act: What it asks for: a new key, an import, a deployment key, a name or a note.
-        found: What is there.
-        name: The key that it is about; empty for a key that is not there yet.
-        text: What stands in the line at first.
+        action: What the form is for: a new key, an import, a deployment key, a name or a note.
+        inventory: The keys, models and profiles on this computer.
+        name: Name of the key to change; empty for a new key.
+        text: Initial content of the first line.
 
     Signals:
-        wanted: The request.
+        wanted: The user submitted the form; carries the KeyRequest.
     """
 
     wanted = Signal(object)
@@ -109,7 +109,7 @@ class KeyForm(RetryDialog):
         self._act, self._name = action, name
         self._path: Path | None = None
         self.places: dict[Place | None, QRadioButton] = {}
-        """None is this session only."""
+        """The key None stands for a key of this session only."""
         title, introduction, button_text = _texts(action, name)
         self.setWindowTitle(title)
         self.setMinimumWidth(520)
@@ -141,7 +141,7 @@ class KeyForm(RetryDialog):
         return line
 
     def _as_epoch(self, is_wanted: bool) -> None:
-        """Ask for a day, week or month instead of a deployment; today is put in."""
+        """Ask for a day, week or month instead of a deployment; today is the suggestion."""
         example = translate("Keys", "2026-11-22, 2026-W47 or 2026-11")
         self.line.setPlaceholderText(example if is_wanted else "")
         if is_wanted and not is_epoch(self.line.text().strip()):
@@ -195,7 +195,7 @@ class KeyForm(RetryDialog):
         self.check()
 
     def check(self) -> None:
-        """Enable the button where all that is needed is there."""
+        """Enable the button if every input is valid."""
         if not hasattr(self, "ok"):
             return
         line = self.line.text().strip()
@@ -211,7 +211,7 @@ class KeyForm(RetryDialog):
         self.ok.require(needed, free=not self.trying)
 
     def at_fault(self, failure: Failure) -> QLineEdit:
-        """Return the line of the key where the key is wrong, else the one of the name."""
+        """Return the line that holds the wrong input: the key's or the name's."""
         if failure.code == "key-note" and self._act is not KeyAct.NOTE:
             return self.note
         is_name = failure.code in ("key-name", "key-exists")
@@ -271,7 +271,7 @@ def _line_name(action: KeyAct) -> str:
 
 
 def _texts(action: KeyAct, name: str) -> tuple[str, str, str]:
-    """Return title, words and the button of a form."""
+    """Return the title, the introduction and the button text of a form."""
     match action:
         case KeyAct.NEW:
             return (
@@ -310,19 +310,20 @@ def _texts(action: KeyAct, name: str) -> tuple[str, str, str]:
 
 
 class PassphraseDialog(RetryDialog):
-    """One field, or two that must agree.
+    """Ask for a passphrase in one field, or for a new one in two fields that must agree.
 
-    A new passphrase closes it. One that opens something may be wrong: the dialog stays until
+    The dialog closes once a new passphrase is chosen. An existing passphrase may be wrong: the
+    dialog then stays open until
     :meth:`ended` is told that it opened.
 
     Args:
-        title: What is asked.
-        words: Why, and what follows.
-        new: A new passphrase is chosen.
-        action: What the button does.
+        title: Title of the dialog.
+        explanation: Reason and consequences, shown below the title.
+        new: Whether the user chooses a new passphrase.
+        action: Text of the main button.
 
     Signals:
-        given: The passphrase, as a Secret.
+        given: The user submitted the passphrase; carries a Secret.
     """
 
     given = Signal(object)
@@ -363,7 +364,7 @@ class PassphraseDialog(RetryDialog):
             field.setEchoMode(modes.Normal if visible else modes.Password)
 
     def check(self) -> None:
-        """Enable the button where there is a passphrase that can do."""
+        """Enable the button if the passphrase is long enough and both fields agree."""
         first, repeated = self.first.text(), self.again.text()
         text, enough = strength_words(len(first), MIN_PASSPHRASE)
         if enough and repeated and repeated != first:
@@ -375,7 +376,7 @@ class PassphraseDialog(RetryDialog):
         self.ok.require(needed, free=not self.trying)
 
     def at_fault(self, failure: Failure) -> QLineEdit:
-        """Return the line of the passphrase: nothing else can be wrong here."""
+        """Return the line of the passphrase, the only input."""
         return self.first
 
     def forget(self) -> None:
@@ -393,11 +394,11 @@ class PassphraseDialog(RetryDialog):
 
 
 def folder_passphrase(parent: QWidget, *, new: bool) -> PassphraseDialog:
-    """Return the dialog that asks for the passphrase of the folder of key files.
+    """Return the dialog that asks for the passphrase of the encrypted key files.
 
     Args:
-        parent: What it stands above.
-        new: There are no such files yet: the passphrase is chosen.
+        parent: The widget over which the dialog opens.
+        new: Whether no key files exist yet, so that the user chooses the passphrase.
     """
     explanation = translate(
         "Keys",
@@ -414,7 +415,7 @@ def folder_passphrase(parent: QWidget, *, new: bool) -> PassphraseDialog:
 
 
 def strength_words(size: int, minimum: int) -> tuple[str, bool]:
-    """Say how strong a passphrase of this many characters is, and whether it will do."""
+    """Return how strong a passphrase of this length is, and whether it is long enough."""
     if size < minimum:
         text = translate("Keys", "{n:text} of at least {least:text} characters")
         return filled(text, n=size, least=minimum), False

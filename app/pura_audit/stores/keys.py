@@ -1,4 +1,4 @@
-"""The keys: what is there, where it is kept, in what state that is, and all that can be done."""
+"""The dialog of the keys: the stored keys, the state of the key store, and its actions."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from pura_audit.widgets.working_dialog import StoreDialog
 
 
 def state_words(inventory: Inventory) -> tuple[str, str, str]:
-    """Return the name of the store, the sentence of its state, and the way out."""
+    """Return the name of the key store, a sentence about its state, and a hint."""
     if inventory.place is Place.KEYRING:
         return (translate("Keys", "This computer’s keyring"), *_keyring(inventory.keyring))
     if inventory.place is None:
@@ -104,7 +104,7 @@ def _folder(state: State) -> tuple[str, str]:
 
 
 def kind_words(choice: KeyChoice) -> str:
-    """Say what a key is for."""
+    """Return the purpose of a key."""
     entry = choice.entry
     if entry is None or entry.role is KeyRole.SINGLE:
         return translate("Keys", "Single")
@@ -114,7 +114,7 @@ def kind_words(choice: KeyChoice) -> str:
 
 
 def place_words(choice: KeyChoice) -> str:
-    """Say where a key is kept."""
+    """Return where a key is stored."""
     if choice.session or choice.entry is None:
         return translate("Keys", "This session only")
     if choice.entry.place.value == "files":
@@ -123,7 +123,7 @@ def place_words(choice: KeyChoice) -> str:
 
 
 def lost_words(choice: KeyChoice, audits: int) -> str:
-    """Say what can no longer be verified without a key, a sentence a line.
+    """Return what can no longer be verified once a key is deleted, one sentence a line.
 
     Args:
         choice: The key.
@@ -179,9 +179,9 @@ EXPOSED = 3  # warnings at a time, so that the table keeps its place
 
 
 class KeysDialog(StoreDialog[KeyChoice]):
-    """Table of the keys, with one button for everything that is done to them.
+    """The table of the keys, with a button for every action.
 
-    Nothing is done here: requests go to the session, and the thread of the model answers.
+    The dialog only sends requests to the session; a worker thread carries them out.
     """
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
@@ -211,7 +211,7 @@ class KeysDialog(StoreDialog[KeyChoice]):
     # What is shown
 
     def refresh(self) -> None:
-        """Show the store's state and the keys."""
+        """Show the state of the key store, and the keys."""
         inventory = self.session.chosen.found
         title, sentence, hint = state_words(inventory)
         self.title.setText(title)
@@ -238,7 +238,7 @@ class KeysDialog(StoreDialog[KeyChoice]):
         self.fill(headers, inventory.keys)
 
     def key(self, row: KeyChoice) -> str:
-        """Return its fingerprint."""
+        """Return the fingerprint of the key."""
         return row.fingerprint
 
     def cells(self, row: KeyChoice) -> Sequence[str]:
@@ -250,7 +250,7 @@ class KeysDialog(StoreDialog[KeyChoice]):
         return (row.label, spaced, created, kind_words(row), place_words(row), note)
 
     def refresh_buttons(self) -> None:
-        """Enable what can be done now."""
+        """Enable the buttons that apply to the selected row."""
         key = self.selected
         stored = key is not None and key.entry is not None
         able: dict[str, bool] = {
@@ -266,7 +266,7 @@ class KeysDialog(StoreDialog[KeyChoice]):
     # What is asked
 
     def ask(self, action: KeyAct) -> QDialog | None:
-        """Ask what a request needs; returns the dialog that is open then."""
+        """Open the dialog for an action; return it, or None if no key is selected."""
         self.say("")
         inventory, key = self.session.chosen.found, self.selected
         if action in (KeyAct.NEW, KeyAct.IMPORT):
@@ -283,7 +283,7 @@ class KeysDialog(StoreDialog[KeyChoice]):
         )
 
     def ask_import(self, source: Path) -> QDialog:
-        """Ask what the import of a key file needs."""
+        """Open the import form with a key file already chosen."""
         form = KeyForm(KeyAct.IMPORT, self.session.chosen.found, self)
         form.take(source)
         return self._open(form)
@@ -293,7 +293,7 @@ class KeysDialog(StoreDialog[KeyChoice]):
         return self._tried(form)
 
     def _tried(self, form: RetryDialog) -> QDialog:
-        """Open a form that stays until what it asks for has worked; others may come above it."""
+        """Open a form that stays until its request succeeds; others may open above it."""
         self._forms.append(form)
         form.finished.connect(lambda _: self._forms.remove(form))
         return opened(form)
@@ -356,7 +356,7 @@ class KeysDialog(StoreDialog[KeyChoice]):
             self.ask_folder(None, new=inventory.place is None)
 
     def ask_folder(self, request: KeyRequest | None, *, new: bool) -> QDialog:
-        """Ask for the passphrase of the folder of key files, then go on with the request."""
+        """Ask for the passphrase of the key files, then carry out the request."""
         dialog = folder_passphrase(self._top, new=new)
         dialog.given.connect(lambda secret: self._open_folder(secret, request))
         return opened(dialog) if new else self._tried(dialog)
@@ -372,7 +372,7 @@ class KeysDialog(StoreDialog[KeyChoice]):
     # What is done
 
     def carry_out(self, request: KeyRequest) -> None:
-        """Hand a request over; the passphrase of the files is asked for first where needed."""
+        """Carry out a request, after asking for the passphrase of the key files if necessary."""
         inventory = self.session.chosen.found
         if needs_files(request) and inventory.files is not State.READY:
             self._rest()
@@ -419,14 +419,14 @@ class KeysDialog(StoreDialog[KeyChoice]):
             self._over(outcome)
 
     def _rest(self) -> None:
-        """Something else is asked first: nothing runs, and the forms can be used again."""
+        """Make the forms usable again while another question is open."""
         self._job = None
         self.refresh_buttons()
         for form in self._forms:
             form.rest()
 
     def _over(self, outcome: Outcome[object]) -> None:
-        """Nothing runs any more: the forms close, or the uppermost says why it failed."""
+        """End a request: close the forms, or show the failure in the topmost one."""
         self._rest()
         if isinstance(outcome, Done):
             for form in tuple(reversed(self._forms)):

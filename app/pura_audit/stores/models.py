@@ -1,6 +1,6 @@
 """The models.
 
-What is installed, whether it fits here, what is done to it, how good a proxy it is.
+Installed models, whether each fits into memory, their actions, and their fitness as proxies.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ LICENCE_WIDTH = 260
 
 
 class ModelsDialog(StoreDialog[InstalledModel]):
-    """Table of the models."""
+    """The table of the installed models."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, parent)
@@ -113,7 +113,7 @@ class ModelsDialog(StoreDialog[InstalledModel]):
         session.chosen.look_around()  # memory comes and goes
 
     def refresh(self) -> None:
-        """Show what is installed."""
+        """Show the installed models."""
         inventory = self.session.chosen.found
         self._fits = inventory.rooms
         headers = (
@@ -128,7 +128,7 @@ class ModelsDialog(StoreDialog[InstalledModel]):
         self.fill(headers, inventory.models)
 
     def key(self, row: InstalledModel) -> str:
-        """Return its name."""
+        """Return the name of the model."""
         return row.name
 
     def cells(self, row: InstalledModel) -> Sequence[str]:
@@ -152,7 +152,7 @@ class ModelsDialog(StoreDialog[InstalledModel]):
         )
 
     def refresh_buttons(self) -> None:
-        """Enable what can be done now, and tell more of the chosen model."""
+        """Enable the buttons that apply to the selected model, and show its details."""
         model = self.selected
         self.detail.setText(_detail(model, self._fits.get(model.name)) if model is not None else "")
         builtin = any(row.name == builtin_model().name for row in self.rows)
@@ -164,7 +164,7 @@ class ModelsDialog(StoreDialog[InstalledModel]):
         self.licence.setEnabled(not self.busy)
 
     def _options(self) -> QHBoxLayout:
-        """Return the row of what is entered beforehand for a model that is added."""
+        """Return the row of inputs for the next model to be added."""
         caption = QLabel(translate("Models", "&Licence of a model to add:"))
         caption.setBuddy(self.licence)
         self.licence.setMinimumWidth(LICENCE_WIDTH)
@@ -207,7 +207,7 @@ class ModelsDialog(StoreDialog[InstalledModel]):
         )
 
     def ask_remove(self) -> QDialog | None:
-        """Ask before a model goes."""
+        """Ask for confirmation before a model is removed."""
         model = self.selected
         if model is None:
             return None
@@ -235,13 +235,13 @@ class ModelsDialog(StoreDialog[InstalledModel]):
         )
 
     def ask_fitness(self) -> QDialog | None:
-        """Open the page that measures the chosen model."""
+        """Open the dialog that measures the selected model."""
         if self.selected is None:
             return None
         return opened(FitnessDialog(self.session, self.selected.name, self))
 
     def ask_power(self) -> QDialog | None:
-        """Open the list of measured tables; more can be measured with the chosen model."""
+        """Open the list of power tables; the selected model can measure further ones."""
         if self.selected is None:
             return None
         return opened(PowerTablesDialog(self.session, self.selected.name, self))
@@ -297,7 +297,7 @@ ROW, HEAD = 32, 40
 
 
 class FitnessDialog(WorkingDialog):
-    """Asks what to measure with, measures, and shows the numbers with a plain sentence."""
+    """Measures how good a proxy a model is, and shows the numbers with a sentence."""
 
     def __init__(self, session: Session, model: str, parent: QWidget | None = None) -> None:
         super().__init__(session, parent)
@@ -359,7 +359,7 @@ class FitnessDialog(WorkingDialog):
         layout.addStretch(0)
 
     def refresh_buttons(self) -> None:
-        """Enable what can be done now."""
+        """Enable the inputs that can be used now."""
         choices = (self.profile, self.key)
         needed = {box.accessibleName(): box.count() for box in choices}
         self.measure.require(needed, free=not self.busy)
@@ -401,7 +401,7 @@ class FitnessDialog(WorkingDialog):
         self.begin(with_progress(work), on_result=self.show_result, queue="model")
 
     def show_result(self, fitness: ProxyFitness) -> None:
-        """Show the numbers and what they mean."""
+        """Show the measured numbers and their meaning."""
         self.sentence.setText(sentence(fitness))
         headers = (
             translate("Fitness", "What"),
@@ -415,7 +415,7 @@ class FitnessDialog(WorkingDialog):
 
 
 def sentence(fitness: ProxyFitness) -> str:
-    """Return the plain sentence of a measurement."""
+    """Return a measurement as a plain sentence."""
     count = len(fitness.results)
     judged = {
         "good": translate("Fitness", "A good proxy for this profile: {counts:text}"),
@@ -451,7 +451,7 @@ def sentence(fitness: ProxyFitness) -> str:
 
 
 def rule() -> str:
-    """Return the rule behind the word."""
+    """Return the rule behind the verdict on a proxy."""
     return filled(
         translate(
             "Fitness",
@@ -464,7 +464,7 @@ def rule() -> str:
 
 
 def rows(fitness: ProxyFitness) -> list[tuple[str, str, str]]:
-    """Return the table of a measurement."""
+    """Return the rows of a measurement: what was measured, the estimate, and its interval."""
     reach = translate("Fitness", "Texts that reach evidence of 6 (log₁₀)")
     complete = translate("Fitness", "Texts that give their whole payload")
     bits = translate("Fitness", "Payload bits that are right")

@@ -1,4 +1,4 @@
-"""Measured tables of how often marked texts are found: the list, and the form that measures one."""
+"""Power tables: the list of measured tables, and the form that measures a new one."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 
 
 def own_profiles(session: Session) -> QComboBox:
-    """Return a choice of the profiles that are PURA's own; the one in use is chosen."""
+    """Return a choice of PURA's own profiles, with the profile in use selected."""
     profiles = [p for p in session.chosen.found.profiles if p.profile.foreign is None]
     box = combo((p.profile, p.title) for p in profiles)
     if session.chosen.profile in profiles:
@@ -69,10 +69,10 @@ def own_profiles(session: Session) -> QComboBox:
 
 
 class PowerDialog(WorkingDialog):
-    """Asks what to measure, and measures.
+    """Measures a power table with the settings that the user enters.
 
     Signals:
-        measured: The table, as a PowerFile; it is stored.
+        measured: A table was measured and stored; carries the PowerFile.
     """
 
     measured = Signal(object)
@@ -144,7 +144,7 @@ class PowerDialog(WorkingDialog):
         self._inputs = (*(field for _, field in fields), self.chat, self.prompts)
 
     def refresh_buttons(self) -> None:
-        """Enable what can be done now."""
+        """Enable the inputs that can be used now."""
         free = not self.busy
         needed = {self.profile.accessibleName(): self.profile.count()}
         self.measure.require(needed, free=free)
@@ -164,7 +164,7 @@ class PowerDialog(WorkingDialog):
         self.prompts.setText(shortened(text))
 
     def plan(self) -> Callable[[], PowerPlan] | None:
-        """Return what makes the plan of the form; None, and why in words, where it cannot be."""
+        """Return a function that makes the plan; None, after a message, if an input is invalid."""
         lengths = [_parts(self.passages.text()), _parts(self.documents.text())]
         if not all(part.isdecimal() for parts in lengths for part in parts):
             self.say(
@@ -241,7 +241,7 @@ class PowerDialog(WorkingDialog):
 
 
 def _parts(text: str) -> list[str]:
-    """Return what stands between the commas of a line."""
+    """Return the parts of a line between commas or semicolons."""
     return [part.strip() for part in text.replace(";", ",").split(",") if part.strip()]
 
 
@@ -255,7 +255,7 @@ def _table_files() -> str:
 
 
 class PowerTablesDialog(StoreDialog[PowerFound]):
-    """Table of the measured tables, and below it what the chosen one says.
+    """The list of power tables, with the content of the selected one below it.
 
     Args:
         session: The session.
@@ -299,7 +299,7 @@ class PowerTablesDialog(StoreDialog[PowerFound]):
         self._do(lambda: None)
 
     def key(self, row: PowerFound) -> str:
-        """Return its fingerprint."""
+        """Return the fingerprint of the table."""
         return row.sealed.fingerprint
 
     def cells(self, row: PowerFound) -> Sequence[str]:
@@ -316,7 +316,7 @@ class PowerTablesDialog(StoreDialog[PowerFound]):
         )
 
     def refresh_buttons(self) -> None:
-        """Enable what can be done now, and tell more of the chosen table."""
+        """Enable the buttons that apply to the selected table, and show its content."""
         entry = self.selected
         for kind, button in self.buttons.items():
             button.setEnabled(not self.busy and (entry is not None or kind in ("measure", "add")))
@@ -346,7 +346,7 @@ class PowerTablesDialog(StoreDialog[PowerFound]):
         fill_table(self.lines, headers, [_line(line) for line in lines], 340)
 
     def _do(self, use_case: Callable[[], T], words: Callable[[T], str] | None = None) -> None:
-        """Hand a use case over, and show the tables as they are after it."""
+        """Carry out a use case, then show the tables again."""
         environment = self.session.environment
         self.begin(
             lambda _: (use_case(), list_power(environment)),
@@ -392,7 +392,7 @@ class PowerTablesDialog(StoreDialog[PowerFound]):
         )
 
     def ask_certificate(self) -> QDialog | None:
-        """Ask for the certificate that signs the chosen table."""
+        """Ask for the certificate to sign the selected table with."""
         if self.selected is None:
             return None
         name = self.selected.sealed.fingerprint
@@ -401,7 +401,7 @@ class PowerTablesDialog(StoreDialog[PowerFound]):
         return ask_file(self, title, lambda path: self.ask_passphrase(name, path), kinds)
 
     def ask_passphrase(self, name: str, certificate: Path) -> QDialog:
-        """Ask for the passphrase of a certificate, and sign.
+        """Ask for the passphrase of a certificate, and sign the table with it.
 
         Args:
             name: Fingerprint of the table.
@@ -441,7 +441,7 @@ class PowerTablesDialog(StoreDialog[PowerFound]):
         return opened(dialog)
 
     def ask_export(self) -> QDialog | None:
-        """Ask where the chosen table shall be written."""
+        """Ask for the file to export the selected table to."""
         if self.selected is None:
             return None
         name, environment = self.selected.sealed.fingerprint, self.session.environment
@@ -465,7 +465,7 @@ class PowerTablesDialog(StoreDialog[PowerFound]):
         self._do(lambda: rely_on_power(environment, name=name, on=rely), _relied)
 
     def ask_remove(self) -> QDialog | None:
-        """Ask before a table goes."""
+        """Ask for confirmation before a table is removed."""
         if self.selected is None:
             return None
         table, environment = self.selected.sealed.table, self.session.environment
@@ -504,7 +504,7 @@ def _detail(entry: PowerFound) -> str:
 
 
 def _line(line: PowerEntry) -> tuple[str, ...]:
-    """Return a line of a table in cells."""
+    """Return the cells of a line of a power table."""
     if line.edit:
         kind = filled(translate("Power", "edited ({edit:text})"), edit=line.edit)
     elif line.text_usable:

@@ -1,6 +1,6 @@
 """The editor of a profile.
 
-Each setting and what it does, the fields of the payload, what is odd.
+It shows each setting with an explanation, the fields of the payload, and unusual choices.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from pura_audit.widgets.form_dialog import (
 
 
 def code_names() -> dict[str | None, str]:
-    """Return what people call the codes, the stronger first."""
+    """Return the names of the codes for people, the stronger code first."""
     return {
         "tbcc": translate("ProfileEditor", "convolutional"),
         "spc": translate("ProfileEditor", "parity blocks (the paper's)"),
@@ -57,7 +57,7 @@ def code_names() -> dict[str | None, str]:
 
 
 def history_names() -> dict[str | None, str]:
-    """Return what people call the rules of the history."""
+    """Return the names of the history rules for people."""
     return {
         "used": translate("ProfileEditor", "contexts that have carried bits"),
         "all": translate("ProfileEditor", "all contexts of the text"),
@@ -65,7 +65,7 @@ def history_names() -> dict[str | None, str]:
 
 
 def prefix_names() -> dict[str | None, str]:
-    """Return what people call what stands before a text."""
+    """Return the names of the prefixes of a text for people."""
     return {
         "none": translate("ProfileEditor", "nothing"),
         "bos": translate("ProfileEditor", "the start token of the tokenizer"),
@@ -73,7 +73,7 @@ def prefix_names() -> dict[str | None, str]:
 
 
 def epoch_names() -> dict[str | None, str]:
-    """Return how long a key may be used."""
+    """Return the names of the key epochs for people."""
     return {
         None: translate("ProfileEditor", "one key for all time"),
         "day": translate("ProfileEditor", "a key for each day"),
@@ -83,7 +83,7 @@ def epoch_names() -> dict[str | None, str]:
 
 
 def use_names() -> dict[str | None, str]:
-    """Return what people call the uses of payloads."""
+    """Return the names of the uses of payloads for people."""
     return {
         None: translate("ProfileEditor", "not stated"),
         "answer": translate("ProfileEditor", "one number for each answer"),
@@ -92,7 +92,7 @@ def use_names() -> dict[str | None, str]:
 
 
 def use_words(profile: Profile) -> str:
-    """Return what a profile's payloads stand for, and what that costs."""
+    """Return what the payloads of a profile stand for, and the drawbacks of that use."""
     if profile.payload_use == "answer":
         return translate(
             "ProfileEditor",
@@ -112,7 +112,7 @@ def use_words(profile: Profile) -> str:
 
 
 def explain(setting: str) -> str:
-    """Return what a setting does."""
+    """Return the explanation of a setting; empty if it has none."""
     explanations = {
         "name": translate("ProfileEditor", "How people call the profile. It changes nothing."),
         "note": translate("ProfileEditor", "For people: who uses it, and what for."),
@@ -211,7 +211,7 @@ def explain(setting: str) -> str:
 
 
 def odd(profile: Profile) -> str:
-    """Return what is odd about a profile; nothing when all is well."""
+    """Return remarks on unusual settings of a profile, one a line; empty if there are none."""
     remarks = {
         "few-bits": translate(
             "ProfileEditor", "So few bits tell only a handful of recipients apart."
@@ -248,7 +248,7 @@ def odd(profile: Profile) -> str:
 
 
 def length(profile: Profile) -> str:
-    """Return how much text a finding takes, where that was measured."""
+    """Return how much text a finding takes, if that was measured for these settings."""
     lengths = length_needed(profile)
     if lengths is None:
         return translate(
@@ -265,10 +265,10 @@ def length(profile: Profile) -> str:
 
 
 class FieldsTable(QWidget):
-    """Rows of name, width, kind, what else the kind needs, and limits.
+    """The table of payload fields: name, width, kind, further details of the kind, and limits.
 
     Signals:
-        changed: Something was edited.
+        changed: A cell was edited.
     """
 
     changed = Signal()
@@ -304,7 +304,7 @@ class FieldsTable(QWidget):
         self.table.itemChanged.connect(lambda _cell: self.changed.emit())
 
     def append(self, entry: dict[str, Any]) -> None:
-        """Add a row for a field as it stands in a profile."""
+        """Add a row for a field in the form that profiles use."""
         row = self.table.rowCount()
         waiting = self.table.blockSignals(True)  # a row is checked when it is whole
         self.table.insertRow(row)
@@ -320,7 +320,7 @@ class FieldsTable(QWidget):
         self.table.blockSignals(waiting)
 
     def entries(self) -> list[dict[str, Any]]:
-        """Return the fields as a profile holds them; what is wrong is for the profile to say."""
+        """Return the fields as profiles hold them, unchecked: the profile reports errors."""
         return [self._entry(row) for row in range(self.table.rowCount())]
 
     def _entry(self, row: int) -> dict[str, Any]:
@@ -359,7 +359,7 @@ class FieldsTable(QWidget):
 
 
 def _whole(text: str) -> int | str:
-    """Return a number where there is one; the profile refuses anything else by name."""
+    """Return the integer in a cell, or its text, which the profile then refuses by name."""
     sign = text[1:] if text[:1] in "+-" else text
     return int(text) if sign.isascii() and sign.isdigit() and len(sign) < 20 else text
 
@@ -376,10 +376,10 @@ def _more(entry: dict[str, Any]) -> str:
 
 
 class ProfileEditor(PlainDialog):
-    """Edits a profile; whatever is typed is checked at once.
+    """Edits a profile and checks every input at once.
 
     Signals:
-        wanted: To save it: its name, the profile, whether it replaces the one of that name.
+        wanted: The user saves: the name, the profile, and whether it replaces a profile.
     """
 
     wanted = Signal(str, object, bool)
@@ -483,14 +483,14 @@ class ProfileEditor(PlainDialog):
         self.fields.changed.connect(self.check)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Explain the setting that has the focus."""
+        """Show the explanation of the setting that has the focus."""
         if event.type() == QEvent.Type.FocusIn:
             names = {id(widget): name for name, widget in self.inputs.items()}
             self.about.setText(explain(names.get(id(watched), "fields")))
         return super().eventFilter(watched, event)
 
     def check(self) -> None:
-        """Say whether this is a profile, what is odd about it, and how much text it takes."""
+        """Show whether the profile is valid, remarks on it, and how much text a finding takes."""
         self.inputs["blocks"].setEnabled(self._value("code") == "spc")
         try:
             profile = self.profile()
@@ -522,10 +522,10 @@ class ProfileEditor(PlainDialog):
         self.save.require({})
 
     def profile(self) -> Profile:
-        """Return the profile that is on screen.
+        """Return the profile that the user entered.
 
         Raises:
-            PuraError: It is none, in words.
+            PuraError: The input is not a valid profile.
         """
         record: dict[str, Any] = self._start.to_dict() if self._start else {"scheme": "pura1"}
         if self._value("model") is None:
@@ -591,7 +591,7 @@ def _long_text(text: str | None) -> QPlainTextEdit:
 
 
 def _decimal(text: str) -> Any:
-    """Return a number, written with a point or a comma; the profile refuses anything else."""
+    """Return a decimal number, typed with a point or a comma, or the text if it is not a number."""
     try:
         return float(text.replace(",", "."))
     except ValueError:

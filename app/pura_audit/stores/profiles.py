@@ -1,4 +1,4 @@
-"""The profiles: what is stored, all that can be done to it, and the form for a mark by others."""
+"""The dialog of the profiles, and the form for third-party watermarks."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ from pura_audit.widgets.working_dialog import StoreDialog
 
 
 class ProfilesDialog(StoreDialog[ProfileChoice]):
-    """Table of the profiles."""
+    """The table of the stored profiles."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, parent)
@@ -87,7 +87,7 @@ class ProfilesDialog(StoreDialog[ProfileChoice]):
         self.refresh()
 
     def refresh(self) -> None:
-        """Show what is stored."""
+        """Show the stored profiles."""
         headers = (
             translate("Profiles", "Name"),
             translate("Profiles", "Payload"),
@@ -99,7 +99,7 @@ class ProfilesDialog(StoreDialog[ProfileChoice]):
         self.fill(headers, self.session.chosen.found.profiles)
 
     def key(self, row: ProfileChoice) -> str:
-        """Return the name of its file."""
+        """Return the name of the profile's file."""
         return row.name
 
     def cells(self, row: ProfileChoice) -> Sequence[str]:
@@ -120,7 +120,7 @@ class ProfilesDialog(StoreDialog[ProfileChoice]):
         )
 
     def refresh_buttons(self) -> None:
-        """Enable what can be done now, and say whether the chosen profile fits what is in use."""
+        """Enable the buttons for the selected profile, and show whether it fits model and keys."""
         choice = self.selected
         lines: list[str] = []
         if choice is not None:
@@ -159,13 +159,13 @@ class ProfilesDialog(StoreDialog[ProfileChoice]):
         return filled(text, model=facts.name)
 
     def edit(self, choice: ProfileChoice | None) -> QDialog:
-        """Open the editor, for a new profile or for a stored one."""
+        """Open the editor for a new profile or a stored one."""
         editor = ProfileEditor(self.session, choice, self)
         editor.wanted.connect(self.save)
         return opened(editor)
 
     def ask_foreign(self) -> QDialog:
-        """Open the form for a mark by others; it stays until the profile is made."""
+        """Open the form for a third-party watermark; it stays open until the profile is made."""
         form, environment = ForeignForm(self.session, self), self.session.environment
 
         def make(create: Callable[[Environment], ProfileDone]) -> None:
@@ -184,7 +184,7 @@ class ProfilesDialog(StoreDialog[ProfileChoice]):
         )
 
     def ask_export(self) -> QDialog | None:
-        """Ask where to."""
+        """Ask for the file to export the selected profile to."""
         choice = self.selected
         if choice is None:
             return None
@@ -198,7 +198,7 @@ class ProfilesDialog(StoreDialog[ProfileChoice]):
         )
 
     def ask_remove(self) -> QDialog | None:
-        """Ask before a profile goes."""
+        """Ask for confirmation before a profile is deleted."""
         choice = self.selected
         if choice is None:
             return None
@@ -217,7 +217,7 @@ class ProfilesDialog(StoreDialog[ProfileChoice]):
     # What is done
 
     def save(self, name: str, profile: Profile, replace: bool) -> None:
-        """Store a profile that was made in the editor."""
+        """Store a profile from the editor."""
         environment = self.session.environment
         self.begin(
             lambda _: save_profile(environment, name=name, profile=profile, replace=replace),
@@ -259,7 +259,7 @@ def _saved(outcome: ProfileDone) -> str:
 
 
 def note_words(notes: Sequence[str], *, imported: bool = False) -> list[str]:
-    """Say what was done to read a file, and in what form it is stored."""
+    """Return remarks on the version of a profile file."""
     stored = translate(
         "Profiles",
         "Its file is of the first form (version 1): what it leaves out has the usual value. "
@@ -293,14 +293,14 @@ _SCHEME_SETTINGS: Final = {
     name: [setting for setting in defaults if setting not in {f.name for f in fields(ForeignMark)}]
     for name, defaults in _DEFAULTS.items()
 }
-"""Settings of one scheme only."""
+"""For each third-party scheme, the settings that only this scheme has."""
 
 
 class ForeignForm(RetryDialog):
-    """Asks for scheme, secret and settings; a settings file fills them in.
+    """Asks for scheme, secret and settings of a third-party watermark, or reads a settings file.
 
     Signals:
-        wanted: What makes the profile, given the environment.
+        wanted: The user submitted the form; carries a function that makes the profile.
     """
 
     wanted = Signal(object)
@@ -380,11 +380,11 @@ class ForeignForm(RetryDialog):
 
     @property
     def scheme(self) -> str:
-        """Which scheme is chosen."""
+        """Name of the selected scheme."""
         return str(value_of(self.inputs["scheme"]))
 
     def _choose_rows(self) -> None:
-        """Show what belongs to the scheme."""
+        """Show the inputs of the selected scheme."""
         for scheme, names in _SCHEME_SETTINGS.items():
             for name in names:
                 self._form.setRowVisible(self.inputs[name], scheme == self.scheme)
@@ -438,14 +438,14 @@ class ForeignForm(RetryDialog):
     # What is asked for
 
     def check(self) -> None:
-        """Enable the button where all that is needed is there."""
+        """Enable the button if every input is there."""
         inputs = {name: value_of(self.inputs[name]) for name in ("name", "secret", "key", "model")}
         self.ok.require({_titles()[name]: v for name, v in inputs.items()}, free=not self.trying)
         if not (inputs["key"] and inputs["model"]):
             self.words.say(translate("ForeignForm", "A key and a model's tokenizer are needed."))
 
     def at_fault(self, failure: Failure) -> QLineEdit:
-        """Return the line of the secret where the settings cannot be right, else the name."""
+        """Return the line that holds the wrong input: the secret's or the name's."""
         return self._line("name" if failure.code.startswith("profile-") else "secret")
 
     def forget(self) -> None:
@@ -493,7 +493,7 @@ def _titles() -> dict[str, str]:
 
 
 def _typed(text: str) -> Any:
-    """Return what was typed as a number, with a point or a comma; nothing as None."""
+    """Return an input as a number if it is one, else as text; None if it is empty."""
     if re.fullmatch(r"[+-]?[0-9]{1,24}", text):
         return int(text)
     if re.fullmatch(r"0[xX][0-9a-fA-F]{1,16}", text):

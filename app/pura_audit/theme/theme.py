@@ -500,7 +500,7 @@ class Theme(QObject):
         self.tokens = self._choose()
         app = QApplication.instance()
         if isinstance(app, QApplication):
-            _paint(app, on=False)
+            _paint(app, enabled=False)
             app.setPalette(_palette(self.tokens))
             # Off and on again: where one style sheet takes the place of another, Qt dresses each
             # widget once for every widget that it lies in, which takes two or three times as long.
@@ -515,7 +515,7 @@ class Theme(QObject):
                 yield
             self.changed.emit()
             yield
-            _paint(app, on=True)
+            _paint(app, enabled=True)
         else:
             self.changed.emit()
 
@@ -537,9 +537,9 @@ class Theme(QObject):
             self._begin()
 
 
-def _paint(app: QApplication, *, on: bool) -> None:
+def _paint(app: QApplication, *, enabled: bool) -> None:
     for window in app.topLevelWidgets():
-        window.setUpdatesEnabled(on)
+        window.setUpdatesEnabled(enabled)
 
 
 def _wants_contrast() -> bool:

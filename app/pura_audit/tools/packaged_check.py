@@ -87,27 +87,27 @@ def window(picture: Path) -> str:
     from pura_audit.tools.paint import SIZE, paint, settle
 
     make_application()
-    shown = make_window(user_paths(None), device="cpu", theme="light")
+    main_window = make_window(user_paths(None), device="cpu", theme="light")
     try:
-        shown.resize(SIZE)
-        shown.show()
+        main_window.resize(SIZE)
+        main_window.show()
         end = time.monotonic() + WAIT_S
-        while shown.session.chosen.model is None or shown.session.chosen.device is None:
+        while main_window.session.chosen.model is None or main_window.session.chosen.device is None:
             _in_time(end)
             settle(100)
-        shown.empty.sample.click()
-        item = shown.session.texts.queue.items[0]
-        while item.active:
+        main_window.empty.sample.click()
+        sample = main_window.session.texts.queue.items[0]
+        while sample.active:
             _in_time(end)
             settle(100)
-        if item.audit is None or item.audit.verdict != "mark":
-            raise RuntimeError(f"the sample was not read: {item.failure or item.state}")
+        if sample.audit is None or sample.audit.verdict != "mark":
+            raise RuntimeError(f"the sample was not read: {sample.failure or sample.state}")
         settle()
-        paint(shown, picture)
-        return f"read: {item.audit.decoded.bits}; picture: {picture}"
+        paint(main_window, picture)
+        return f"read: {sample.audit.decoded.bits}; picture: {picture}"
     finally:
-        shown.session.close()
-        shown.close()
+        main_window.session.close()
+        main_window.close()
 
 
 def _in_time(end: float) -> None:
@@ -148,7 +148,7 @@ def prove(folder: Path) -> str:
     folder.mkdir(parents=True, exist_ok=True)
     programs = Path(sys.executable).parent
     ending = ".exe" if sys.platform == "win32" else ""
-    kept = {
+    environment = {
         name: value for name, value in os.environ.items() if not name.startswith(("PURA", "PYTHON"))
     }
     settings = {
@@ -156,14 +156,16 @@ def prove(folder: Path) -> str:
         "QT_QPA_PLATFORM": "offscreen",
         "OMP_WAIT_POLICY": "PASSIVE",
     }
-    for program, right, words in _questions(folder):
-        sys.stdout.write(f"\n== {program} {' '.join(words)}\n")
+    for program, right, arguments in _questions(folder):
+        sys.stdout.write(f"\n== {program} {' '.join(arguments)}\n")
         sys.stdout.flush()
-        done = subprocess.run(  # noqa: S603 - the package's own programs
-            [str(programs / f"{program}{ending}"), *words], env={**kept, **settings}, check=False
+        process = subprocess.run(  # noqa: S603 - the package's own programs
+            [str(programs / f"{program}{ending}"), *arguments],
+            env={**environment, **settings},
+            check=False,
         )
-        if done.returncode != right:
-            raise RuntimeError(f"{program} ended with {done.returncode}, not with {right}")
+        if process.returncode != right:
+            raise RuntimeError(f"{program} ended with {process.returncode}, not with {right}")
     return "All held."
 
 

@@ -1,4 +1,4 @@
-"""Cards, labels and layouts: what answers a question stands in a card."""
+"""Cards, labels, buttons and layouts that every view uses."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ Box = TypeVar("Box", bound=QBoxLayout)
 
 
 class ElidedLabel(QLabel):
-    """Shows ``…`` where there is no room; the whole text is the tool tip and the spoken name.
+    """A label that elides its text; the full text is the tooltip and the accessible name.
 
-    Names of files lose their middle: how they end says which of several versions one is.
+    File names are elided in the middle, because versions differ at their end.
     """
 
     def __init__(
@@ -112,12 +112,12 @@ _LONG: Final = re.compile(r"(\S{36})\S{28,}(\S{36})")  # no digest is as long
 
 
 def shortened(text: str) -> str:
-    """Leave out the middle of words that no line has room for, as of some names of files."""
+    """Return a text whose overlong words, such as file names, are elided in the middle."""
     return _LONG.sub(r"\1…\2", text)
 
 
 class WrappedLabel(QLabel):
-    """Breaks its lines, and shortens words that have no room on one."""
+    """A label that wraps its text and shortens overlong words."""
 
     _full_text = ""
 
@@ -133,7 +133,7 @@ class WrappedLabel(QLabel):
 
 
 class Card(QFrame):
-    """A framed part of the window.
+    """A framed part of the window with a title and a body.
 
     Attributes:
         head: Title row; more widgets may be added at its right end.
@@ -157,14 +157,14 @@ class Card(QFrame):
 
 
 class ScrollCard(Card):
-    """A card whose content scrolls where the window is too low for it.
+    """A card whose content scrolls if the window is too low for it.
 
     Attributes:
         column: Layout for the content.
         scroll_area: Holds it.
 
     Args:
-        widest: Lines are no longer than this, in pixels.
+        widest: Maximum length of a line in pixels.
         below: Margin below the content, in pixels.
     """
 
@@ -204,10 +204,8 @@ class ScrollCard(Card):
 
     def heights(self, width: int) -> list[int]:
         """Return the heights that cut no line at the foot, rising; at the last nothing scrolls."""
-        full_height, ends = (
-            self.natural_height(width),
-            list(line_ends(self.column, self._wide(width))),
-        )
+        ends = list(line_ends(self.column, self._wide(width)))
+        full_height = self.natural_height(width)
         return [full_height - ends[-1] + end for end in ends]
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -231,7 +229,13 @@ def part_height(part: QLayoutItem, width: int) -> int:
 
 
 def line_ends(part: QLayoutItem, width: int, top: int = 0) -> Iterator[int]:
-    """Yield where the lines of a part end that stands at ``top`` and is so wide, in pixels."""
+    """Yield the vertical positions, in pixels, at which the lines of a part end.
+
+    Args:
+        part: The part of a layout.
+        width: Its width in pixels.
+        top: Its vertical position in pixels.
+    """
     widget = part.widget()
     column = part.layout() if widget is None else widget.layout()
     if isinstance(column, QVBoxLayout):
@@ -254,7 +258,7 @@ _HEADINGS: Final = ("answer", "title", "section")
 
 
 def set_tip(widget: QWidget, *paragraphs: str) -> None:
-    """Say in a tooltip, and to a screen reader, what a widget shows.
+    """Set a widget's tooltip and its description for screen readers.
 
     The tooltip is rich text so that Qt breaks its lines; a screen reader would read the marks.
     """
@@ -265,7 +269,7 @@ def set_tip(widget: QWidget, *paragraphs: str) -> None:
 
 
 def label(text: str = "", role: str = "", *, wrap: bool = False) -> QLabel:
-    """Return a plain-text label in one of the style sheet's roles."""
+    """Return a plain-text label with a role of the style sheet."""
     text_label = WrappedLabel() if wrap else QLabel()
     text_label.setText(text)
     text_label.setTextFormat(Qt.TextFormat.PlainText)
@@ -300,15 +304,15 @@ def row_of(*parts: Part, spacing: int = GRID, inside: QWidget | None = None) -> 
     """Return parts from left to right (:func:`add_parts`), without margins.
 
     Args:
-        parts: What stands in it.
+        parts: Its parts; see :func:`add_parts`.
         spacing: Pixels between them; -1 leaves it to the style.
-        inside: A widget that it lays out.
+        inside: The widget that gets the layout.
     """
     return add_parts(_bare(QHBoxLayout(), spacing, inside), *parts)
 
 
 def column_of(*parts: Part, spacing: int = GRID, inside: QWidget | None = None) -> QVBoxLayout:
-    """Return parts under each other; as :func:`row_of`."""
+    """Return parts from top to bottom; see :func:`row_of`."""
     return add_parts(_bare(QVBoxLayout(), spacing, inside), *parts)
 
 
@@ -343,7 +347,7 @@ def push_button(
 
 
 def rule() -> QFrame:
-    """Return a line across, one pixel high."""
+    """Return a horizontal rule, one pixel high."""
     line = QFrame()
     line.setProperty("role", "rule")
     return line
@@ -371,19 +375,19 @@ def progress_bar(name: str, *, endless: bool = False) -> QProgressBar:
 
 
 def run_endless(bar: QProgressBar) -> None:
-    """Say only that something is going on; where the desktop asks for it, without moving."""
+    """Let a bar show that work goes on; without animation if the desktop asks for that."""
     bar.setRange(0, 1 if still() else 0)
     bar.setValue(0)
 
 
 class IconButton(QToolButton):
-    """A button that is an icon in the colours of the theme; its words are tip and spoken name.
+    """A button with an icon in the theme's colours; its text is tooltip and accessible name.
 
     Args:
         theme: The colours.
         icon: Its name.
-        words: What it does.
-        act: Does it; None where it opens a menu.
+        text: What the button does, for the tooltip and screen readers.
+        on_click: Called on a press; None if the button opens a menu.
     """
 
     def __init__(
@@ -399,7 +403,7 @@ class IconButton(QToolButton):
         self._apply_style()
 
     def name(self, text: str, icon: str = "") -> None:
-        """Say what it does now, under another icon if need be."""
+        """Change the tooltip and accessible name, and the icon if one is given."""
         self.setToolTip(text)
         self.setAccessibleName(text)
         if icon:
@@ -407,7 +411,7 @@ class IconButton(QToolButton):
             self._apply_style()
 
     def open_menu(self, menu: QMenu) -> None:
-        """Open a menu when it is pressed."""
+        """Let the button open a menu."""
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.setMenu(menu)
 
@@ -416,13 +420,13 @@ class IconButton(QToolButton):
 
 
 def ringed(widget: QWidget) -> bool:
-    """Whether a widget that draws itself has the focus, and the keyboard is in use here."""
+    """Return whether a widget has the focus and the keyboard is in use, so that it needs a ring."""
     keys = Qt.WidgetAttribute.WA_KeyboardFocusChange
     return widget.hasFocus() and widget.window().testAttribute(keys)
 
 
 def focus_ring(painter: QPainter, colour: QColor, box: QRect) -> None:
-    """Draw the ring of a widget that draws itself and has the focus."""
+    """Draw the focus ring of a widget that paints itself."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(QPen(colour, 2))
     painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -430,7 +434,7 @@ def focus_ring(painter: QPainter, colour: QColor, box: QRect) -> None:
 
 
 def restyle(widget: QWidget, name: str, value: object) -> None:
-    """Set a property that the style sheet looks at, and let it take effect."""
+    """Set a property that the style sheet uses, and apply the style again."""
     if widget.property(name) == value:
         return
     widget.setProperty(name, value)
@@ -444,12 +448,12 @@ def dropped_paths(mime: QMimeData) -> list[Path]:
 
 
 def acceptable(mime: QMimeData) -> bool:
-    """Whether there is something to audit in it."""
+    """Return whether a drop or a paste holds a text or a file."""
     return bool(dropped_paths(mime)) or mime.hasText()
 
 
 class DropZone(QFrame):
-    """An invitation; the whole window takes drops.
+    """A field that invites to drop a text; the whole window accepts drops.
 
     Signals:
         open_wanted: It was clicked.
@@ -474,7 +478,7 @@ class DropZone(QFrame):
 
 
 class FlowLayout(QLayout):
-    """Places widgets from left to right, and on the next line where there is no more room."""
+    """A layout that places widgets from left to right and wraps to the next line."""
 
     def __init__(self, parent: QWidget | None = None, spacing: int = GRID) -> None:
         super().__init__(parent)
@@ -483,7 +487,7 @@ class FlowLayout(QLayout):
         self.setContentsMargins(0, 0, 0, 0)
 
     def addItem(self, item: QLayoutItem) -> None:
-        """Take an item."""
+        """Add an item."""
         self._items.append(item)
 
     def count(self) -> int:
@@ -495,7 +499,7 @@ class FlowLayout(QLayout):
         return self._items[index] if 0 <= index < len(self._items) else None
 
     def takeAt(self, index: int) -> QLayoutItem | None:
-        """Give an item up."""
+        """Remove an item and return it."""
         return self._items.pop(index) if 0 <= index < len(self._items) else None
 
     def expandingDirections(self) -> Qt.Orientation:
@@ -543,10 +547,10 @@ MIN_HEIGHT: Final = 120  # pixels that stay in sight
 
 
 class Scrolled(QScrollArea):
-    """Takes the height that its content needs, and less where there is less.
+    """A scroll area that takes the height of its content, or less if there is less room.
 
     Args:
-        content: What stands in it.
+        content: The layout of its content.
     """
 
     def __init__(self, content: QLayout) -> None:
@@ -566,7 +570,7 @@ class Scrolled(QScrollArea):
         self.setWidget(inside)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Hear that the content needs another height."""
+        """Update the layout when the content needs another height."""
         if event.type() == QEvent.Type.LayoutRequest:
             self.updateGeometry()
         return super().eventFilter(watched, event)
@@ -578,7 +582,7 @@ class Scrolled(QScrollArea):
         return self._content.totalSizeHint().height()
 
     def sizeHint(self) -> QSize:
-        """Return what the content needs."""
+        """Return the size that the content needs."""
         return self._content.totalSizeHint()
 
     def minimumSizeHint(self) -> QSize:
@@ -589,7 +593,7 @@ class Scrolled(QScrollArea):
 
 
 class Fold(QWidget):
-    """A heading, and below it what it stands for.
+    """A heading whose content folds.
 
     Attributes:
         head: The heading; pressing it opens or folds. Its name says which of both it is.
@@ -597,7 +601,7 @@ class Fold(QWidget):
         body: Layout for the content.
 
     Signals:
-        toggled: It was opened or folded.
+        toggled: The user opened or folded it.
     """
 
     toggled = Signal(bool)
@@ -626,12 +630,12 @@ class Fold(QWidget):
         self._toggle(opened)
 
     def open(self) -> None:
-        """Unfold it."""
+        """Show the content."""
         if not self.opened:
             self._toggle(True)
 
     def fold(self) -> None:
-        """Leave only its heading."""
+        """Hide the content."""
         if self.opened:
             self._toggle(False)
 
@@ -639,13 +643,13 @@ class Fold(QWidget):
         self._toggle(not self.opened)
 
     def retitle(self, title: str) -> None:
-        """Give it another heading."""
+        """Change the heading."""
         self._title = title
         self.head.setText(title)
         self._name()
 
     def tell(self, text: str) -> None:
-        """Say in a few words what is in it."""
+        """Show a short summary of the content beside the heading."""
         self.side_note.setText(text)
         self._name()
 

@@ -1,4 +1,4 @@
-"""Single checks in a dialog: each with a sign, its name, its result and what was found."""
+"""A list of checks in a dialog, each with a sign, its name, its result and an explanation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SIGN: Final = {
 
 
 def check_card(state: str, title: str, text: str, status: str = "") -> Card:
-    """Show one check."""
+    """Return the card of one check."""
     card = Card(inner=GAP)
     sign, role = _SIGN[state]
     mark = label(sign, role)

@@ -1,4 +1,4 @@
-"""The choosers of the header and the list behind each of them."""
+"""The choosers of the header and their menus."""
 
 from __future__ import annotations
 
@@ -23,19 +23,20 @@ from pura_audit.theme.theme import Theme
 from pura_audit.widgets.card import restyle
 
 Choice: TypeAlias = tuple[str, str, bool]
-"""Title, remark, and whether it is ticked."""
+"""A choice: its title, a remark, and whether it is ticked."""
 
 
 class ChoiceMenu(QMenu):
-    """Choices with a tick.
+    """A menu of choices with a tick.
 
-    Where several can be ticked the list stays open while they are, and the last one stays ticked.
+    If several choices can be ticked, the menu stays open meanwhile, and the last tick cannot be
+    removed.
 
     Signals:
-        chosen: Place of the choice that was made, where only one can be.
-        several_chosen: Places of all that are ticked, whenever that changes.
-        more_wanted: The line above the last one, if there is one.
-        manage_wanted: The last line, if there is one.
+        chosen: The user made the only possible choice; carries its index.
+        several_chosen: The ticks changed; carries the indexes of the ticked choices.
+        more_wanted: The user chose the line above the last one, if the menu has it.
+        manage_wanted: The user chose the last line, if the menu has it.
     """
 
     chosen = Signal(int)
@@ -63,13 +64,13 @@ class ChoiceMenu(QMenu):
     def fill(
         self, choices: Sequence[Choice], hint: str, *, several: bool = False, instead: str = ""
     ) -> str:
-        """Show the choices; where they are the same as before only the ticks are set.
+        """Show the choices; if only the ticks changed, update these alone.
 
         Args:
-            choices: What there is.
-            hint: What to do where there is nothing.
-            several: More than one can be ticked.
-            instead: What is used where nothing is ticked.
+            choices: The choices.
+            hint: Shown if there are no choices.
+            several: Whether more than one choice can be ticked.
+            instead: Name of the value in use if nothing is ticked.
 
         Returns:
             What is ticked, or stands in for it; the title of the menu says it.
@@ -148,10 +149,10 @@ LEAST_VALUE = 56  # pixels of the choice beside what is chosen
 
 
 class Chip(QToolButton):
-    """A button that says what is chosen and opens a menu.
+    """A button that shows a choice and opens its menu.
 
     Args:
-        kind: What is chosen here.
+        kind: Name of the kind of choice, for example the model.
     """
 
     def __init__(self, kind: str) -> None:
@@ -165,12 +166,12 @@ class Chip(QToolButton):
         self.setMaximumWidth(MAX_CHIP)
 
     def show_value(self, value: str, details: str, *, attention: bool = False) -> None:
-        """Say what is chosen.
+        """Show a choice.
 
         Args:
-            value: In a few words.
-            details: Line by line, for the tool tip and for screen readers.
-            attention: What is chosen is changed, lacks a part or does not go together.
+            value: The choice in a few words.
+            details: One detail a line, for the tooltip and screen readers.
+            attention: Whether the choice was changed by hand, is incomplete or contradictory.
         """
         self._value = value
         restyle(self, "missing", attention)
@@ -180,7 +181,7 @@ class Chip(QToolButton):
         self._fit()
 
     def sizeHint(self) -> QSize:
-        """Return the room that the whole text takes, up to the largest width of a chip."""
+        """Return the width of the full text, up to the maximum of a chip."""
         metrics = QFontMetrics(self.font())
         full_width = metrics.horizontalAdvance(self._whole()) + FRAME + 8
         return QSize(max(LEAST_CHIP, min(full_width, MAX_CHIP)), 32)
@@ -190,7 +191,7 @@ class Chip(QToolButton):
         return QSize(88, 32)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Shorten the text to the room there is."""
+        """Shorten the text to the new width."""
         super().resizeEvent(event)
         self._fit()
 
@@ -210,7 +211,7 @@ class Chip(QToolButton):
 
 
 class DeviceBadge(QLabel):
-    """Where the model runs; always on screen. A ring marks the processor, a disc a GPU."""
+    """Shows where the model runs. A ring marks the processor, a disc a GPU."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -222,7 +223,7 @@ class DeviceBadge(QLabel):
         self.setProperty("role", "muted")
 
     def show_device(self, text: str, tip: str, *, gpu: bool, bad: bool = False) -> None:
-        """Say which device is in use and why."""
+        """Show which device is in use and why."""
         self._filled, self._bad = gpu, bad
         self.setText(text)
         self.setToolTip(tip)
@@ -230,7 +231,7 @@ class DeviceBadge(QLabel):
         restyle(self, "role", "attention" if bad else "muted")
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the mark before the words."""
+        """Draw the sign before the text."""
         super().paintEvent(event)
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

@@ -1,4 +1,4 @@
-"""Pages of a document, under one another: laid out, scrolled and zoomed; others draw them."""
+"""A scrolling view of a document's pages; its owner draws the pages."""
 
 from __future__ import annotations
 
@@ -40,7 +40,11 @@ _MOST_PIXELS: Final = 16_000_000  # of one picture; what is larger is drawn coar
 
 
 def zoom_box(larger: Sequence[str] = ()) -> QComboBox:
-    """Return a choice of how large pages are shown; ``larger`` in per cent of the real size."""
+    """Return a choice of page sizes.
+
+    Args:
+        larger: Further sizes in per cent of the paper size.
+    """
     box = combo(
         (
             (PAGE, translate("Report", "Whole page")),
@@ -55,19 +59,19 @@ def zoom_box(larger: Sequence[str] = ()) -> QComboBox:
 
 
 class PagesView(QAbstractScrollArea):
-    """Shows pages, and keeps the old ones until the new ones are drawn.
+    """A view of pages that keeps old pictures until new ones are drawn.
 
     Args:
-        name: What is shown, for people.
+        name: Accessible name of the view.
 
     Attributes:
-        page: Which one is in view, from 0.
-        ahead: Pages before and behind those in view that are drawn as well.
+        page: Number of the page in view, from 0.
+        ahead: Number of pages before and after the visible ones that are also drawn.
         between: Pixels below each page.
 
     Signals:
-        page_changed: Another page is in view.
-        wanted: Some pages are to be drawn; see :meth:`missing`.
+        page_changed: The view shows another page.
+        wanted: Pages have to be drawn; see :meth:`missing`.
     """
 
     page_changed = Signal()
@@ -98,11 +102,15 @@ class PagesView(QAbstractScrollArea):
 
     @property
     def pages(self) -> int:
-        """How many pages there are."""
+        """Number of pages."""
         return len(self._sizes)
 
     def show_pages(self, sizes: Sequence[QSizeF]) -> None:
-        """Show another edition, its pages of these sizes in points; the place stays."""
+        """Show another edition of the document at the same position.
+
+        Args:
+            sizes: Size of every page in points.
+        """
         scroll = self._place()
         self._sizes = tuple(sizes)
         self._edition += 1
@@ -113,12 +121,12 @@ class PagesView(QAbstractScrollArea):
         self.page_changed.emit()
 
     def set_stale(self, stale: bool) -> None:
-        """Mark what is shown as being renewed, or as being up to date."""
+        """Mark the pages as outdated or as up to date."""
         self._stale = stale
         self.viewport().update()
 
     def put(self, page: int, dpi: int, picture: QImage) -> None:
-        """Take a page that was drawn."""
+        """Store the picture of a page."""
         self._pictures[page] = (self._edition, dpi, picture)
         total_bytes = 0
         for number, nearest in enumerate(sorted(self._pictures, key=lambda p: abs(p - self.page))):
@@ -128,14 +136,14 @@ class PagesView(QAbstractScrollArea):
         self.viewport().update()
 
     def dpi(self, page: int) -> int:
-        """Return how fine a page must be drawn now."""
+        """Return the resolution, in dots per inch, at which a page must be drawn."""
         size = self._sizes[page]
         largest = 72 * math.sqrt(_MOST_PIXELS / (size.width() * size.height()))
         exact = round(72 * self.scale(page) * self.devicePixelRatioF())
         return max(1, min(_FINEST, math.floor(largest), exact))
 
     def in_view(self) -> range:
-        """Return the pages on screen."""
+        """Return the numbers of the visible pages."""
         top = self.verticalScrollBar().value()
         first = bisect_right(self._tops, top) - 1
         if first >= 0 and first < self.pages and self._bottom(first) <= top:
@@ -144,7 +152,7 @@ class PagesView(QAbstractScrollArea):
         return range(max(0, first), min(self.pages, last))
 
     def missing(self) -> tuple[int, ...]:
-        """Return the pages that are not drawn as they should be, those in view before others."""
+        """Return the pages without an up-to-date picture, visible pages first."""
         visible = self.in_view()
         around = [
             page
@@ -166,17 +174,17 @@ class PagesView(QAbstractScrollArea):
         return self._fit
 
     def set_fit(self, fit: str) -> None:
-        """Choose how large pages are."""
+        """Set the size of the pages."""
         scroll = self._place()
         self._fit = fit
         self._measure(scroll)
 
     def fits(self) -> Sequence[str]:
-        """Return what there is to choose from."""
+        """Return all page sizes."""
         return (PAGE, WIDTH, ACTUAL)
 
     def zoom(self, step: int) -> None:
-        """Take the next larger size, or the next smaller one; 0 is the width of the view."""
+        """Change to a larger (1) or smaller (-1) size; 0 fits the width of the view."""
         page = min(self.page, self.pages - 1)
         if page < 0:
             return
@@ -188,7 +196,7 @@ class PagesView(QAbstractScrollArea):
         self.page_changed.emit()
 
     def scale(self, page: int) -> float:
-        """Return the pixels of a point of a page."""
+        """Return the scale of a page in pixels a point."""
         return self._scaled(page, self._fit)
 
     def _scaled(self, page: int, fit: str) -> float:
@@ -203,12 +211,12 @@ class PagesView(QAbstractScrollArea):
         return max(1, math.floor(72 * scale * ratio)) / 72 / ratio
 
     def go(self, page: int) -> None:
-        """Bring a page to the top."""
+        """Scroll to the top of a page."""
         page = max(0, min(page, self.pages - 1))
         self.verticalScrollBar().setValue(round(self._tops[page]) - GAP)
 
     def place_of(self, page: int) -> QRectF:
-        """Return where a page is in the viewport."""
+        """Return the rectangle of a page in the viewport."""
         wide = self._sizes[page].width() * self.scale(page)
         x = max(GAP, (self.viewport().width() - wide) / 2) - self.horizontalScrollBar().value()
         y = self._tops[page] - self.verticalScrollBar().value()
@@ -221,7 +229,12 @@ class PagesView(QAbstractScrollArea):
         return next((p for p in self.in_view() if self.place_of(p).contains(point)), None)
 
     def show_box(self, page: int, box: QRectF) -> None:
-        """Bring a part of a page on screen, where it is not; ``box`` in shares of the page."""
+        """Scroll a part of a page into view.
+
+        Args:
+            page: Number of the page.
+            box: The part, in fractions of the page.
+        """
         rect = self.place_of(page)
         for bar, low, high, room in (
             (
@@ -244,7 +257,7 @@ class PagesView(QAbstractScrollArea):
         return self._tops[page + 1] - self.between
 
     def _place(self) -> float:
-        """Return what is at the top, in pages."""
+        """Return the scroll position in pages."""
         top = self.verticalScrollBar().value()
         page = max(0, min(bisect_right(self._tops, top + GAP) - 1, self.pages - 1))
         if not self.pages:
@@ -284,7 +297,7 @@ class PagesView(QAbstractScrollArea):
             self.wanted.emit()
 
     def summary(self) -> str:
-        """Say where one is."""
+        """Return the position in words."""
         if not self.pages:
             return translate("Pages", "No pages yet")
         text = translate("Pages", "Page {page:count} of {pages:count}")
@@ -296,7 +309,7 @@ class PagesView(QAbstractScrollArea):
     # Qt
 
     def event(self, event: QEvent) -> bool:
-        """Draw anew on a screen with finer or coarser pixels."""
+        """Draw the pages again on a screen of another resolution."""
         if event.type() == QEvent.Type.DevicePixelRatioChange:
             self._moved()
         return super().event(event)
@@ -308,7 +321,7 @@ class PagesView(QAbstractScrollArea):
         self._measure(scroll)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Go from page to page, to the first and to the last; the rest scrolls."""
+        """Move to another page, or scroll."""
         bar = self.verticalScrollBar()
         match event.key():
             case Qt.Key.Key_Right:
@@ -327,7 +340,7 @@ class PagesView(QAbstractScrollArea):
                 super().keyPressEvent(event)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Scroll; with Ctrl go from size to size."""
+        """Scroll, or zoom with Ctrl."""
         if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             self.zoom(1 if event.angleDelta().y() > 0 else -1)
             event.accept()
@@ -335,7 +348,7 @@ class PagesView(QAbstractScrollArea):
         super().wheelEvent(event)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Draw the pages in view."""
+        """Draw the visible pages."""
         painter = QPainter(self.viewport())
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
         colours, view = self.palette(), self.viewport()
@@ -360,4 +373,4 @@ class PagesView(QAbstractScrollArea):
         painter.end()
 
     def paint_over(self, painter: QPainter, page: int, rect: QRectF) -> None:
-        """Draw what belongs on a page."""
+        """Draw an overlay on a page."""

@@ -1,4 +1,4 @@
-"""A payload to be typed: as bits or in hex, or field by field; each follows the other."""
+"""A form for a payload: as bits, in hex or field by field, kept in step."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from pura_audit.widgets.form_dialog import LabelledField, Remark, combo, value_o
 
 
 class PayloadForm(QWidget):
-    """One line for the whole payload, and one for each field that a profile names.
+    """A form with one line for the payload and one for each field of the profile.
 
     Signals:
-        changed: Another payload is typed, or none.
+        changed: The payload has changed.
     """
 
     changed = Signal()
@@ -40,7 +40,7 @@ class PayloadForm(QWidget):
         column_of(self._rows, whole_field, self._words, spacing=GAP, inside=self)
 
     def show_profile(self, profile: Profile | None) -> None:
-        """Ask for the payload of another profile; what was typed stays where it fits."""
+        """Ask for the payload of another profile; keep the input that fits."""
         if profile == self._profile:
             return
         self._profile = profile
@@ -56,7 +56,7 @@ class PayloadForm(QWidget):
         self._read_whole()
 
     def set_payload(self, payload: Payload) -> None:
-        """Put a payload in."""
+        """Set the payload."""
         self.whole.setText(payload.hex)
         self._read_whole()
 

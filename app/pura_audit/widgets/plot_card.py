@@ -39,15 +39,15 @@ pg.setConfigOptions(antialias=True)
 
 
 class Plot(pg.PlotWidget):
-    """One plot with a keyboard cursor.
+    """A plot with a keyboard cursor.
 
     Signals:
         stepped: Left (-1) or right (+1) was pressed.
         jumped: Home (-1) or End (+1) was pressed.
         raised: Up (-1) or down (+1) was pressed.
         zoomed: More (1) or less (-1) of it is wanted: + and -, or the wheel.
-        pressed: A place of the plot was clicked, in data coordinates.
-        hovered: The pointer is there.
+        pressed: The user clicked; carries the data coordinates.
+        hovered: The pointer moved; carries the data coordinates.
     """
 
     stepped = Signal(int)
@@ -83,7 +83,7 @@ class Plot(pg.PlotWidget):
         self.dress()
 
     def dress(self) -> None:
-        """Take the colours of the theme."""
+        """Apply the colours of the theme."""
         self.setBackground(self.theme.colour("card"))
         for name in ("left", "bottom"):
             axis = self.getPlotItem().getAxis(name)
@@ -107,18 +107,18 @@ class Plot(pg.PlotWidget):
                 event.ignore()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Tell that more or less is wanted."""
+        """Report a zoom with the wheel."""
         if turned := event.angleDelta().y():
             self.zoomed.emit(1 if turned > 0 else -1)
         event.accept()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Tell where it was clicked."""
+        """Report a click."""
         super().mousePressEvent(event)
         self.pressed.emit(*self._place(event))
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Tell where the pointer is."""
+        """Report the position of the pointer."""
         self.hovered.emit(*self._place(event))
 
     def _place(self, event: QMouseEvent) -> tuple[float, float]:
@@ -163,19 +163,19 @@ _SCALE = 2  # of exported pictures
 
 
 def why_empty(audit: Audit | None) -> str:
-    """Say why a card has nothing to show: no audit yet, or none of this text."""
+    """Return why a card is empty: no audit yet, or the record lacks the text."""
     if audit is None:
         return translate("Plot", "Appears here after the audit.")
     return translate("Plot", "The text was not examined: there is nothing to show.")
 
 
 class PlotCard(Card):
-    """Base of the ring, the bits and the course.
+    """Base class of the three evidence cards.
 
     Signals:
-        table_wanted: The table twin is asked for.
-        noticed: Something to say in the status line.
-        filled_changed: There is something to show now, or nothing any more.
+        table_wanted: The user asked for the table behind the picture.
+        noticed: A message for the status line.
+        filled_changed: The card got content or became empty.
     """
 
     table_wanted = Signal()
@@ -192,7 +192,7 @@ class PlotCard(Card):
         self.head.addWidget(self._more)
 
     def show_plot(self, plot: QWidget) -> None:
-        """Put the plot into the card, and words in its place while there is nothing to show."""
+        """Put the plot into the card, and a text in its place while it is empty."""
         self._pages = QStackedWidget()
         self.empty = label("", "muted", wrap=True)
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -202,7 +202,7 @@ class PlotCard(Card):
         self.body.addWidget(self._pages, 1)
 
     def set_filled(self, filled: bool, audit: Audit | None) -> None:
-        """Show the plot, or the words that say why there is none."""
+        """Show the plot, or the reason why it is empty."""
         self.empty.setText(why_empty(audit))
         self._pages.setCurrentIndex(int(filled))
         self._more.setEnabled(filled)
@@ -225,15 +225,15 @@ class PlotCard(Card):
         raise NotImplementedError
 
     def summary(self) -> str:
-        """Return what the picture shows, in words."""
+        """Return a description of the picture."""
         raise NotImplementedError
 
     def file_stem(self) -> str:
-        """Return the name that an exported file is offered."""
+        """Return the suggested name of an exported file, without its suffix."""
         return "pura-audit"
 
     def redescribe(self) -> None:
-        """Tell screen readers what the picture shows now."""
+        """Update the description for screen readers."""
         self.canvas().setAccessibleName(self.title.text())
         self.canvas().setAccessibleDescription(self.summary())
 
@@ -367,7 +367,7 @@ class ScaleStrip(QWidget):
         return QSize(320, HEIGHT)
 
     def show_place(self, word: str, log10_lr: float) -> None:
-        """Mark our place.
+        """Mark the reached step.
 
         Args:
             word: Word of the scale in the record, English.
@@ -413,7 +413,7 @@ class ScaleStrip(QWidget):
             painter.drawText(mark, Qt.AlignmentFlag.AlignCenter, number(round(10**row.low)))
 
     def _boxes(self, labels: list[str]) -> list[QRectF]:
-        """Share the width so that every word has its two lines, the rest in equal parts."""
+        """Return the boxes of the steps: two lines for each word, and equal shares of the rest."""
         metrics = QFontMetricsF(fonts.face(fonts.LABEL, strong=True))
         widths = []
         for word in labels:

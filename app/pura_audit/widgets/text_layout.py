@@ -29,7 +29,7 @@ _SPECIAL: Final = {"\n": "⏎", "\t": "⇥", "\r": "␍", "\u00a0": "⍽", "\u20
 
 @lru_cache(maxsize=4096)
 def shown(char: str) -> str:
-    """Return what stands on screen for a character; always exactly one character.
+    """Return the single character that is displayed for a character.
 
     Controls, line separators, zero-width and direction characters are shown as signs: none of
     them may act on the display, and an auditor wants to see them.
@@ -44,14 +44,14 @@ def shown(char: str) -> str:
 
 
 def hidden_name(char: str) -> str | None:
-    """Return the name of a character that is shown as a sign, or None for an ordinary one."""
+    """Return the name of a hidden character, or None for an ordinary one."""
     if shown(char) == char or char == "\n":
         return None
     return f"U+{ord(char):04X} {unicodedata.name(char, 'control character')}"
 
 
 def safe_text(text: str) -> str:
-    """Return a text as it is shown; of the same length."""
+    """Return the displayed form of a text, which has the same length."""
     # One pass a sign is far quicker than a table: a text holds few of them, and what stands for
     # one is itself shown as it is.
     for char in set(text):
@@ -61,7 +61,7 @@ def safe_text(text: str) -> str:
 
 
 def unusual(text: str, font: QFont) -> tuple[dict[str, int], dict[str, int]]:
-    """Count what a reader would not see: characters that no font has, and hidden ones.
+    """Count the characters that a reader would not see: without a font, or hidden.
 
     Args:
         text: The original text.
@@ -92,17 +92,17 @@ def unusual(text: str, font: QFont) -> tuple[dict[str, int], dict[str, int]]:
 
 
 def _script(char: str) -> str:
-    """Return how Unicode calls the script of a character: its name's first word."""
+    """Return the script of a character: the first word of its Unicode name."""
     word = unicodedata.name(char, f"U+{ord(char):04X}").split()[0]
     return word if len(word) <= 3 or "+" in word else word.capitalize()  # CJK stays
 
 
 @dataclass(frozen=True)
 class Lines:
-    """The lines of a text.
+    """The line breaks of a text.
 
     Attributes:
-        starts: int64 [N + 1], first character of every line, and the text's end.
+        starts: int64 [N + 1], first character of every line, and the length of the text.
     """
 
     starts: I64
@@ -111,11 +111,11 @@ class Lines:
         return self.starts.size - 1
 
     def span(self, line: int) -> tuple[int, int]:
-        """Return the character range of a line."""
+        """Return the first character of a line and the one after its last."""
         return int(self.starts[line]), int(self.starts[line + 1])
 
     def of_character(self, character: int) -> int:
-        """Return the line of a character."""
+        """Return the number of the line that holds a character."""
         line = int(np.searchsorted(self.starts, character, side="right")) - 1
         return max(0, min(line, len(self) - 1))
 
@@ -151,7 +151,7 @@ class Breaker:
         self._codes, self._sums = _codes(text), sums
 
     def lines(self, width: float) -> Lines:
-        """Break the text.
+        """Return the line breaks of the whole text.
 
         Args:
             width: Room of a line in pixels.
@@ -159,7 +159,7 @@ class Breaker:
         return Lines(np.concatenate(list(self.pieces(width))))
 
     def pieces(self, width: float) -> Iterator[I64]:
-        """Break the text piece by piece; together they are :attr:`Lines.starts`."""
+        """Yield the line starts piece by piece; joined, they are :attr:`Lines.starts`."""
         begin, room, size = 0, PIECE, self._codes.size
         while begin + room < size:
             piece = slice(begin, begin + room)
@@ -176,7 +176,7 @@ class Breaker:
 
 
 class _Piece:
-    """A stretch of a text that starts where a line does.
+    """A part of a text that starts with a line.
 
     Where a line ends that starts after a blank is found for all of them at once; then the lines
     are a walk from one to the next. The few that start inside a word are found one by one.
@@ -211,7 +211,7 @@ class _Piece:
         return np.array(starts, dtype=np.int64)
 
     def _ends(self, width: float) -> I64:
-        """Return for each start the number of the next line's; its own where a word is cut."""
+        """Return the index of the next line's start for each start; its own where a word is cut."""
         first = self._starts[:-1]
         starts = np.arange(first.size)
         limits = self._sums[first] + width

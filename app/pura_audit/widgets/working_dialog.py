@@ -1,4 +1,4 @@
-"""Tables, and dialogs that hand use cases to the session and show what is stored."""
+"""Tables, and dialogs that run use cases and show what is stored."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ Index = QModelIndex | QPersistentModelIndex
 
 
 class RowsModel(QAbstractTableModel):
-    """Rows of cells that are shown as they are."""
+    """A table model of text cells."""
 
     def __init__(
         self, headers: Sequence[str], rows: Sequence[Sequence[str]], parent: QObject | None = None
@@ -71,11 +71,11 @@ class RowsModel(QAbstractTableModel):
         return 0 if parent is not None and parent.isValid() else len(self._headers)
 
     def cell(self, row: int, column: int) -> str:
-        """Return what a cell shows."""
+        """Return the text of a cell."""
         return str(self._rows[row][column])
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Return a cell, or where it is set; what is cut is read whole below the pointer."""
+        """Return a cell's text or alignment; the tooltip holds the full text."""
         if not index.isValid():
             return None
         cell = self.cell(index.row(), index.column())
@@ -100,7 +100,7 @@ class RowsModel(QAbstractTableModel):
 
 
 def is_number(cell: str) -> bool:
-    """Whether a cell is a number as this program writes them."""
+    """Return whether a cell holds a number in the format of this program."""
     plain = cell.replace("\N{MINUS SIGN}", "-").replace(",", ".")
     try:
         float(plain)
@@ -110,7 +110,7 @@ def is_number(cell: str) -> bool:
 
 
 def make_table(name: str) -> QTableView:
-    """Return a table of whole rows that can be chosen and not edited."""
+    """Return a read-only table in which whole rows are selected."""
     table = QTableView()
     table.setAccessibleName(name)
     table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
@@ -130,7 +130,7 @@ SORT_KEY: Final = "F4"
 
 
 def let_sort(table: QTableView) -> None:
-    """Let a table be sorted: by a click on a header, or with a key from a menu of the columns."""
+    """Make a table sortable: with a click on a header, or by keyboard with a menu."""
     table.setSortingEnabled(True)
     table.horizontalHeader().setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
     shortcut = QShortcut(QKeySequence(SORT_KEY), table)
@@ -139,7 +139,7 @@ def let_sort(table: QTableView) -> None:
 
 
 def ask_order(table: QTableView) -> QMenu:
-    """Offer the columns that are shown; the one that sorts now turns its order round."""
+    """Open a menu of the visible columns; the sorting column reverses its order."""
     menu, header, model = QMenu(table), table.horizontalHeader(), table.model()
     menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     menu.setAccessibleName(translate("Dialog", "Sort the table"))
@@ -166,9 +166,9 @@ def ask_order(table: QTableView) -> QMenu:
 def fill_table(
     table: QTableView, headers: Sequence[str], rows: Sequence[Sequence[str]], widest: int = 220
 ) -> None:
-    """Put rows into a table; the last column takes what is left.
+    """Fill a table; the last column takes the remaining width.
 
-    Where that is little, the others have no air beside their words.
+    If little width remains, the other columns lose their padding.
     """
     old = table.model()
     table.setModel(RowsModel(headers, rows, table))
@@ -187,15 +187,15 @@ def fill_table(
 
 
 class TableDialog(PlainDialog):
-    """Shows rows; they can be copied.
+    """A dialog with a table that can be copied.
 
     Args:
-        title: Of the window.
-        headers: Of the columns.
-        rows: What is shown.
-        words: Above the table.
-        parent: The window that it belongs to.
-        act: A button that closes the table, and what it does then.
+        title: Title of the dialog.
+        headers: Headers of the columns.
+        rows: Cells of every row.
+        introduction: Text above the table.
+        parent: The window that the dialog belongs to.
+        action: Text of a button that closes the dialog, and its action.
     """
 
     def __init__(
@@ -233,12 +233,12 @@ class TableDialog(PlainDialog):
         self.table.setFocus()
 
     def copy(self) -> None:
-        """Copy everything, tabs between the cells."""
+        """Copy all rows, with tabs between the cells."""
         lines = ["\t".join(row) for row in (self._headers, *self._rows)]
         QGuiApplication.clipboard().setText("\n".join(lines))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Ctrl+C copies."""
+        """Copy the table with Ctrl+C."""
         if event.matches(QKeySequence.StandardKey.Copy):
             self.copy()
         else:
@@ -250,7 +250,7 @@ T = TypeVar("T")
 
 
 class WorkingDialog(FittedDialog):
-    """A dialog that hands use cases to the session, and shows how they go."""
+    """A dialog that runs use cases in the session and shows their progress."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -266,7 +266,7 @@ class WorkingDialog(FittedDialog):
 
     @property
     def busy(self) -> bool:
-        """Whether something of this dialog runs or waits."""
+        """Whether a job of this dialog runs or waits."""
         return self._job is not None
 
     def begin(
@@ -277,13 +277,13 @@ class WorkingDialog(FittedDialog):
         on_result: Callable[[T], None] | None = None,
         queue: Literal["stores", "model", "installs"] = "stores",
     ) -> None:
-        """Hand a use case over.
+        """Run a use case in the session.
 
         Args:
             work: The use case.
-            words: What is said of it when it is done.
-            on_result: Gets what came of it when it is done.
-            queue: As for :meth:`Session.do`; where audits run before it, that is said.
+            words: Makes the message of a success.
+            on_result: Called with the result of a success.
+            queue: See :meth:`Session.do`; the dialog shows if audits run first.
         """
 
         def ended(outcome: Outcome[T]) -> None:
@@ -301,22 +301,22 @@ class WorkingDialog(FittedDialog):
             words=words,
             progressed=self._progressed,
             started=self._begun,
-            at=queue,
+            queue=queue,
         )
         self.refresh_buttons()
 
     def say(self, message: Failure | str, *, bad: bool = False) -> None:
-        """Say how it went; nothing hides the line."""
+        """Show a message; an empty one hides the line."""
         self.words.say(message, role="attention" if bad else "muted")
 
     def refresh_buttons(self) -> None:
-        """Enable what can be done now."""
+        """Enable the buttons that can be used now."""
 
     def progress_row(self, *, stays: bool = False) -> QVBoxLayout:
-        """Return the line of words, and below it the bar with its button.
+        """Return the message line, and below it the progress bar with its button.
 
         Args:
-            stays: Both keep their room while they show nothing: no button below them moves.
+            stays: Whether both keep their room while empty, so that no button moves.
         """
         for widget in (self.words, self._moving) if stays else ():
             policy = widget.sizePolicy()
@@ -356,9 +356,9 @@ class WorkingDialog(FittedDialog):
 
 
 class StoreDialog(WorkingDialog, Generic[R]):
-    """A title, a table, and one button for everything that can be done to its rows.
+    """A dialog with a table and a button for every action on its rows.
 
-    A subclass names the key of a row, by which the choice is kept, and its cells.
+    A subclass defines the key of a row, which identifies the selected one, and its cells.
     """
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
@@ -374,15 +374,15 @@ class StoreDialog(WorkingDialog, Generic[R]):
         self.rows: tuple[R, ...] = ()
 
     def key(self, row: R) -> str:
-        """Return what tells a row from all others."""
+        """Return the key that identifies a row."""
         raise NotImplementedError
 
     def cells(self, row: R) -> Sequence[str]:
-        """Return a row of the table."""
+        """Return the cells of a row."""
         raise NotImplementedError
 
     def lay_out(self, name: str, buttons: Mapping[str, tuple[str, Callable[[], object]]]) -> None:
-        """Put it together; a button whose name starts with a dash stands apart."""
+        """Build the dialog; a gap precedes buttons whose names start with a dash."""
         self.setWindowTitle(name)
         self.title.setText(name)
         self.table.setAccessibleName(name)
@@ -402,7 +402,7 @@ class StoreDialog(WorkingDialog, Generic[R]):
         )
 
     def fill(self, headers: Sequence[str], rows: Sequence[R], selected_key: str = "") -> None:
-        """Show rows, and choose the one of this key; without one the choice stays."""
+        """Show rows and select the one with this key; without a key, keep the selection."""
         if not selected_key and self.selected is not None:
             selected_key = self.key(self.selected)
         self.rows = tuple(rows)
@@ -416,7 +416,7 @@ class StoreDialog(WorkingDialog, Generic[R]):
 
     @property
     def selected(self) -> R | None:
-        """The chosen row."""
+        """The selected row, or None."""
         model = self.table.selectionModel()
         indexes = model.selectedRows() if model is not None else []
         index = indexes[0].row() if indexes else -1

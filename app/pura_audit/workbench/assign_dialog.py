@@ -44,22 +44,22 @@ class AssignDialog(WorkingDialog):
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, parent)
-        chosen = session.chosen
+        choices = session.chosen
         self.setWindowTitle(translate("Assign", "Assign entries to a key"))
         self.resize(WIDTH, 0)
-        profiles = list(chosen.found.own_profiles)
-        current = chosen.profile
+        profiles = list(choices.found.own_profiles)
+        current = choices.profile
         self.profile = combo(
-            [(index, one.title) for index, one in enumerate(profiles)],
+            [(index, choice.title) for index, choice in enumerate(profiles)],
             profiles.index(current) if current in profiles else None,
         )
-        self._profiles = [one.profile for one in profiles]
-        own = None if current is None else chosen.key_of(current.profile)
+        self._profiles = [choice.profile for choice in profiles]
+        marking_key = None if current is None else choices.key_of(current.profile)
         self.key = combo(
-            [(key.fingerprint, key.label) for key in chosen.found.keys],
-            None if own is None else own.fingerprint,
+            [(key.fingerprint, key.label) for key in choices.found.keys],
+            None if marking_key is None else marking_key.fingerprint,
         )
-        self._keys = {key.fingerprint: key.ref for key in chosen.found.keys}
+        self._keys = {key.fingerprint: key.ref for key in choices.found.keys}
         self.epoch = QLineEdit()
         self.epoch.setPlaceholderText(translate("Assign", "From the date of each entry"))
         self._epoch = LabelledField(translate("Assign", "Epoch of the key"), self.epoch)
@@ -72,13 +72,13 @@ class AssignDialog(WorkingDialog):
         self._follow_profile()
 
     def _lay_out(self) -> None:
-        about = translate(
+        explanation = translate(
             "Assign",
             "Version 0.4.0 noted payloads without the key and the profile that they were issued "
             "under. Such entries name nobody. Assign only what you know to be issued under this "
             "key: the register notes who is named by it, and an assignment cannot be taken back.",
         )
-        column = dialog_column(self, self.windowTitle(), about)
+        column = dialog_column(self, self.windowTitle(), explanation)
         add_parts(
             column,
             LabelledField(translate("Assign", "Key"), self.key),
@@ -110,11 +110,11 @@ class AssignDialog(WorkingDialog):
 
     def refresh_buttons(self) -> None:
         """Enable what can be done now."""
-        given = {
+        inputs = {
             translate("Assign", "Key"): self.chosen_key,
             translate("Assign", "Profile"): self.chosen_profile,
         }
-        self.submit.require(given, free=not self.busy)
+        self.submit.require(inputs, free=not self.busy)
 
     def _assign(self) -> None:
         key, profile = self.chosen_key, self.chosen_profile
@@ -131,10 +131,10 @@ class AssignDialog(WorkingDialog):
         self.begin(work, on_result=self._done)
 
     def _done(self, count: int) -> None:
-        words = translate(
+        template = translate(
             "Assign", "{n:plural(One entry was|{n:count} entries were)} assigned to the key."
         )
-        self.say(filled(words, n=count))
+        self.say(filled(template, n=count))
         self.assigned.emit()
 
 
@@ -148,5 +148,5 @@ def _assigned(
     rows: str,
 ) -> int:
     first, last = entry_range(rows)
-    under = issued_under(environment, key, profile, epoch)
-    return assign_issues(environment, under=under, first=first, last=last)
+    series = issued_under(environment, key, profile, epoch)
+    return assign_issues(environment, under=series, first=first, last=last)

@@ -49,17 +49,17 @@ class Command:
 
     Attributes:
         name: For programs.
-        words: For people.
-        act: What it does.
+        text: For people.
+        action: What it does.
         keys: Shortcuts, as Qt writes them, spaces between them.
-        apart: A line stands above it in the menu.
+        separated: A line stands above it in the menu.
     """
 
     name: str
-    words: str
-    act: Callable[[], object]
+    text: str
+    action: Callable[[], object]
     keys: str = ""
-    apart: bool = False
+    separated: bool = False
 
 
 def build_menu(
@@ -74,13 +74,13 @@ def build_menu(
         submenu = QMenu(title, menu)
         menu.addMenu(submenu)
         for command in listed:
-            action = QAction(command.words, parent)
+            action = QAction(command.text, parent)
             action.setObjectName(command.name)
             action.setShortcuts([QKeySequence(k) for k in command.keys.split()])
-            action.triggered.connect(lambda _checked=False, act=command.act: act())
+            action.triggered.connect(lambda _checked=False, run=command.action: run())
             parent.addAction(action)
             actions[command.name] = action
-            if command.apart:
+            if command.separated:
                 submenu.addSeparator()
             submenu.addAction(action)
     return actions, menu
@@ -137,7 +137,7 @@ class Workbench(Host, Protocol):
     def import_issued(self) -> QDialog | None:
         """Show what was issued, and ask for a table or a log of it."""
 
-    def zoom(self, by: int) -> None:
+    def zoom(self, steps: int) -> None:
         """Make the text larger or smaller; 0 is the usual size."""
 
     def close(self) -> bool:
@@ -148,8 +148,8 @@ def commands(window: Workbench) -> dict[str, list[Command]]:
     """Return everything that the window can do, by menu."""
     undo, select = window.session.texts.undo, window.selection
 
-    def on(act: Callable[[Workbench], object]) -> Callable[[], object]:
-        return partial(act, window)
+    def on(action: Callable[[Workbench], object]) -> Callable[[], object]:
+        return partial(action, window)
 
     return {
         translate("Menu", "File"): [
@@ -163,10 +163,10 @@ def commands(window: Workbench) -> dict[str, list[Command]]:
                 translate("Menu", "How this file is read …"),
                 on(show_reading),
                 "Ctrl+E",
-                apart=True,
+                separated=True,
             ),
             Command("left-out", translate("Menu", "What was left out …"), on(show_left_out)),
-            Command("close", translate("Menu", "Quit"), window.close, "Ctrl+Q", apart=True),
+            Command("close", translate("Menu", "Quit"), window.close, "Ctrl+Q", separated=True),
         ],
         translate("Menu", "Edit"): [
             Command(
@@ -206,7 +206,7 @@ def commands(window: Workbench) -> dict[str, list[Command]]:
                 translate("Menu", "Next token that carries bits"),
                 partial(select.next_carrier, 1),
                 "Ctrl+Right",
-                apart=True,
+                separated=True,
             ),
             Command(
                 "previous",
@@ -254,7 +254,11 @@ def commands(window: Workbench) -> dict[str, list[Command]]:
                 window.import_issued,
             ),
             Command(
-                "generate", translate("Menu", "Mark a text …"), on(mark_text), "Ctrl+G", apart=True
+                "generate",
+                translate("Menu", "Mark a text …"),
+                on(mark_text),
+                "Ctrl+G",
+                separated=True,
             ),
         ],
         translate("Menu", "Reports"): [
@@ -289,7 +293,7 @@ def commands(window: Workbench) -> dict[str, list[Command]]:
                 translate("Menu", "Larger text"),
                 partial(window.zoom, 1),
                 "Ctrl++ Ctrl+=",
-                apart=True,
+                separated=True,
             ),
             Command(
                 "smaller", translate("Menu", "Smaller text"), partial(window.zoom, -1), "Ctrl+-"
@@ -300,11 +304,11 @@ def commands(window: Workbench) -> dict[str, list[Command]]:
             *(
                 Command(
                     f"theme-{mode.value}",
-                    words,
+                    text,
                     partial(window.set_theme, mode),
-                    apart=mode is Mode.SYSTEM,
+                    separated=mode is Mode.SYSTEM,
                 )
-                for mode, words in _themes()
+                for mode, text in _themes()
             ),
         ],
         translate("Menu", "Set up"): [
@@ -315,7 +319,11 @@ def commands(window: Workbench) -> dict[str, list[Command]]:
             Command("set-up", translate("Menu", "Set up ours …"), on(show_setup)),
             Command("profiles", translate("Menu", "Profiles …"), on(show_profiles), "Ctrl+L"),
             Command(
-                "settings", translate("Menu", "Settings …"), on(show_settings), "Ctrl+,", apart=True
+                "settings",
+                translate("Menu", "Settings …"),
+                on(show_settings),
+                "Ctrl+,",
+                separated=True,
             ),
         ],
         translate("Menu", "Help"): [

@@ -72,8 +72,8 @@ def facts(session: Session) -> str:
             lines.append(f"{name} –")
     device = session.chosen.device
     if isinstance(device, Device):
-        why = fill(sentence(device.reason), "en")
-        lines.append(f"Device {device.kind}: {device.name}, {device.dtype}. {why}")
+        reason = fill(sentence(device.reason), "en")
+        lines.append(f"Device {device.kind}: {device.name}, {device.dtype}. {reason}")
     elif isinstance(device, Failure):
         lines.append(f"Device: {device.message}")
     if session.chosen.catalogue is not None:
@@ -111,8 +111,8 @@ def about_dialog(session: Session, parent: QWidget | None = None) -> PlainDialog
             licences.setPlainText("\n".join(notices()))
 
     def copy_shown() -> None:
-        shown = versions if tabs.currentWidget() is versions else licences
-        QGuiApplication.clipboard().setText(shown.toPlainText())
+        page = versions if tabs.currentWidget() is versions else licences
+        QGuiApplication.clipboard().setText(page.toPlainText())
 
     tabs.currentChanged.connect(show_licences)
     copy = push_button(translate("Dialog", "Copy"), copy_shown)
@@ -139,8 +139,8 @@ REST_MS: Final = 80
 
 def translated(folder: Path) -> Path:
     """Return the folder of the pages in the language of the window; the English one without."""
-    own = folder / language()
-    return own if (own / START).is_file() else folder
+    localized = folder / language()
+    return localized if (localized / START).is_file() else folder
 
 
 def in_language(page: Path) -> Path:
@@ -207,8 +207,8 @@ class Pages(QTextBrowser):
                 cursor = self.textCursor()
                 cursor.setPosition(block.position())
                 self.setTextCursor(cursor)
-                place = self.cursorRect().top() + self.verticalScrollBar().value()
-                self.verticalScrollBar().setValue(place - GRID)
+                heading_y = self.cursorRect().top() + self.verticalScrollBar().value()
+                self.verticalScrollBar().setValue(heading_y - GRID)
                 return
             block = block.next()
 
@@ -236,10 +236,10 @@ class Pages(QTextBrowser):
         block = document.begin()
         cursor = self.textCursor()
         while block.isValid():
-            for first, end, found in pieces(block):
-                if not found.isImageFormat():
+            for first, end, char_format in pieces(block):
+                if not char_format.isImageFormat():
                     continue
-                picture = QTextImageFormat(found.toImageFormat())
+                picture = QTextImageFormat(char_format.toImageFormat())
                 image = self.loadResource(
                     QTextDocument.ResourceType.ImageResource.value, QUrl(picture.name())
                 )
@@ -258,14 +258,14 @@ class Pages(QTextBrowser):
 
 def guide_pages() -> list[tuple[str, Path]]:
     """Return titles and paths of the pages, in the reader's language where they are translated."""
-    folder, found = resource("docs"), {}
-    for place in (folder, translated(folder)):
-        for path in sorted(place.glob("*/*.md")):
+    folder, pages = resource("docs"), {}
+    for directory in (folder, translated(folder)):
+        for path in sorted(directory.glob("*/*.md")):
             with path.open(encoding="utf-8") as lines:
                 title = lines.readline()
             if title.startswith("# "):
-                found[path.name] = (title.removeprefix("# ").strip(), path)
-    return list(found.values())
+                pages[path.name] = (title.removeprefix("# ").strip(), path)
+    return list(pages.values())
 
 
 class GuideDialog(PlainDialog):
@@ -296,25 +296,25 @@ class GuideDialog(PlainDialog):
         add_parts(layout, top, (self.pages, 1), button_row(close_button(self)))
         self.pages.backwardAvailable.connect(self.back.setEnabled)
         self.pages.sourceChanged.connect(lambda _url: QTimer.singleShot(0, self.pages.redress))
-        self.search.textChanged.connect(lambda _words: self._find(again=False))
-        self.search.returnPressed.connect(lambda: self._find(again=True))
+        self.search.textChanged.connect(lambda _text: self._find(further=False))
+        self.search.returnPressed.connect(lambda: self._find(further=True))
         self.back.setEnabled(False)
         self.pages.open_page(page or start)
         self.search.setFocus()
 
-    def _find(self, *, again: bool) -> None:
+    def _find(self, *, further: bool) -> None:
         """Go to the next place; from the top when there is none further on."""
-        words = self.search.text()
+        text = self.search.text()
         cursor = self.pages.textCursor()
-        if not again:
+        if not further:
             cursor.setPosition(cursor.selectionStart())
             self.pages.setTextCursor(cursor)
-        found = bool(words) and self.pages.find(words)
-        if words and not found:
+        has_match = bool(text) and self.pages.find(text)
+        if text and not has_match:
             cursor.movePosition(cursor.MoveOperation.Start)
             self.pages.setTextCursor(cursor)
-            found = self.pages.find(words)
-        self.found.setText("" if found or not words else translate("Guide", "not found"))
+            has_match = self.pages.find(text)
+        self.found.setText("" if has_match or not text else translate("Guide", "not found"))
 
 
 def dress(document: QTextDocument) -> None:
@@ -340,14 +340,14 @@ def dress(document: QTextDocument) -> None:
         shape.setLineHeight(100 if picture else 125 if level else 135, height.value)
         cursor.setPosition(block.position())
         cursor.setBlockFormat(shape)
-        for first, end, look in runs:
-            if look.isImageFormat():
+        for first, end, char_format in runs:
+            if char_format.isImageFormat():
                 continue
-            look.setFontFixedPitch(code or look.fontFixedPitch())
-            _dress_piece(look, level)
+            char_format.setFontFixedPitch(code or char_format.fontFixedPitch())
+            _dress_piece(char_format, level)
             cursor.setPosition(first)
             cursor.setPosition(end, cursor.MoveMode.KeepAnchor)
-            cursor.setCharFormat(look)
+            cursor.setCharFormat(char_format)
         block = block.next()
     cursor.endEditBlock()
     for frame in document.rootFrame().childFrames():
@@ -361,44 +361,46 @@ def pieces(block: QTextBlock) -> list[tuple[int, int, QTextCharFormat]]:
     Plain numbers and copies, gathered before any look is changed: neighbours of one look become
     one run, and then Qt's iterators and fragments point into memory that is gone.
     """
-    found = []
-    place = block.begin()
-    while not place.atEnd():
-        piece = place.fragment()
+    runs = []
+    iterator = block.begin()
+    while not iterator.atEnd():
+        piece = iterator.fragment()
         first = piece.position()
-        found.append((first, first + piece.length(), QTextCharFormat(piece.charFormat())))
-        place += 1
-    return found
+        runs.append((first, first + piece.length(), QTextCharFormat(piece.charFormat())))
+        iterator += 1
+    return runs
 
 
-def _dress_piece(look: QTextCharFormat, level: int) -> None:
+def _dress_piece(char_format: QTextCharFormat, level: int) -> None:
     """Set the size: headings by their rank, code a little smaller than the text around it."""
     if level:
         size = {1: fonts.ANSWER, 2: 17}.get(level, fonts.READING)
         font = fonts.face(size, strong=True)
-    elif look.fontFixedPitch():
+    elif char_format.fontFixedPitch():
         font = fonts.mono(fonts.BODY)
     else:
-        font = fonts.face(fonts.READING, strong=look.fontWeight() > QFont.Weight.Medium.value)
-        font.setItalic(look.fontItalic())
-    look.setFont(font, QTextCharFormat.FontPropertiesInheritanceBehavior.FontPropertiesAll)
+        font = fonts.face(
+            fonts.READING, strong=char_format.fontWeight() > QFont.Weight.Medium.value
+        )
+        font.setItalic(char_format.fontItalic())
+    char_format.setFont(font, QTextCharFormat.FontPropertiesInheritanceBehavior.FontPropertiesAll)
     # Markdown makes words of a heading larger than their font, but not those it sets apart.
-    look.clearProperty(QTextFormat.Property.FontSizeAdjustment.value)
+    char_format.clearProperty(QTextFormat.Property.FontSizeAdjustment.value)
 
 
 def _dress_table(table: QTextTable) -> None:
     """Lines in the colour of lines, and room between them and the words."""
-    look = QTextTableFormat(table.format())
-    look.setBorderCollapse(True)
-    look.setBorder(1)
-    look.setBorderStyle(QTextTableFormat.BorderStyle.BorderStyle_Solid)
-    look.setBorderBrush(QGuiApplication.palette().mid())
-    look.setCellPadding(GRID)
-    look.setTopMargin(GRID)
-    look.setBottomMargin(2 * GRID)
-    table.setFormat(look)
+    table_format = QTextTableFormat(table.format())
+    table_format.setBorderCollapse(True)
+    table_format.setBorder(1)
+    table_format.setBorderStyle(QTextTableFormat.BorderStyle.BorderStyle_Solid)
+    table_format.setBorderBrush(QGuiApplication.palette().mid())
+    table_format.setCellPadding(GRID)
+    table_format.setTopMargin(GRID)
+    table_format.setBottomMargin(2 * GRID)
+    table.setFormat(table_format)
 
 
 def _slug(heading: str) -> str:
-    kept = "".join(c for c in heading.lower() if c.isalnum() or c in " -_")
-    return kept.replace(" ", "-")
+    slug = "".join(c for c in heading.lower() if c.isalnum() or c in " -_")
+    return slug.replace(" ", "-")

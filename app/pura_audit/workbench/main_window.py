@@ -123,11 +123,11 @@ class MainWindow(QMainWindow):
         self._wire()
 
     def _lay_out(self) -> None:
-        words = translate("Menu", "Menu")
-        menu = IconButton(self.theme, "menu", words)
+        caption = translate("Menu", "Menu")
+        menu = IconButton(self.theme, "menu", caption)
         menu.open_menu(self.menu)
         menu.setShortcut("F10")
-        menu.setToolTip(f"{words} (F10)")
+        menu.setToolTip(f"{caption} (F10)")
         self.header.row.addWidget(menu)
         self.columns.setHandleWidth(GAP)
         self.columns.setChildrenCollapsible(False)
@@ -191,7 +191,7 @@ class MainWindow(QMainWindow):
         self.queue.table.clicked.connect(self.toggle_results)
         self.results.audit_wanted.connect(self.audit_items)
         self.results.item_wanted.connect(self.show_document)
-        self.results.report_wanted.connect(lambda items: opening.report_items(self, items))
+        self.results.report_wanted.connect(lambda rows: opening.report_items(self, rows))
         self.results.noticed.connect(self.status.say)
         self.header.issued.clicked.connect(self.toggle_issued)
         self.issued.back_wanted.connect(self.toggle_issued)
@@ -252,7 +252,7 @@ class MainWindow(QMainWindow):
         """
         self.session.settings.update(language=name)
         i18n.set_language(name or None)
-        results, queue, place = self.results, self.queue, self._places.currentIndex()
+        old_results, queue, page_index = self.results, self.queue, self._places.currentIndex()
         first, _ = self.selection.seen
         self.placement.remember()
         self.menu.deleteLater()
@@ -269,18 +269,18 @@ class MainWindow(QMainWindow):
         if self.selection.token is not None:
             self.selection.shown_from.emit(first)
         self.queue.search.setText(queue.search.text())
-        self.results.go_on_from(results)
+        self.results.go_on_from(old_results)
         if self.session.texts.current is None:
             self.empty.take_focus()
         else:
             self.queue.list.setFocus()
-        (lambda: None, self.toggle_results, self.toggle_issued)[place]()
+        (lambda: None, self.toggle_results, self.toggle_issued)[page_index]()
         self.session.texts.translate_failures()
         self.session.chosen.look_around()
 
-    def say(self, what: Failure | str) -> None:
+    def say(self, message: Failure | str) -> None:
         """Say something in the status line."""
-        self.status.say(what)
+        self.status.say(message)
 
     # What is on screen
 
@@ -331,24 +331,26 @@ class MainWindow(QMainWindow):
             item.looks if running else (), total, policy.t_found if policy is not None else None
         )
 
-    def _focus_inside(self, place: QWidget) -> bool:
+    def _focus_inside(self, widget: QWidget) -> bool:
         focus = self.focusWidget()
-        return focus is not None and (focus is place or place.isAncestorOf(focus))
+        return focus is not None and (focus is widget or widget.isAncestorOf(focus))
 
     def _tell_problems(self) -> None:
-        found = self.session.chosen.catalogue
-        if found is not None and found.problems:
-            self.status.say(" ".join(p.words for p in found.problems))
+        catalogue = self.session.chosen.catalogue
+        if catalogue is not None and catalogue.problems:
+            self.status.say(" ".join(p.words for p in catalogue.problems))
         elif mismatches := self.session.chosen.mismatches():
             self.status.say(" ".join(map(error_words, mismatches)))
 
     def _offer_check(self, path: Path) -> None:
         """Offer to check a file that carries the record of a report."""
-        words = translate("Window", "“{file:text}” carries the record of a report of PURA Audit.")
+        template = translate(
+            "Window", "“{file:text}” carries the record of a report of PURA Audit."
+        )
         ask_first(
             self,
             translate("Window", "A report"),
-            filled(words, file=path.name),
+            filled(template, file=path.name),
             translate("Window", "Check whether it is unaltered? As a text it is in the list, too."),
             (
                 translate("Window", "Check the report"),
@@ -408,12 +410,12 @@ class MainWindow(QMainWindow):
 
     def paste(self) -> None:
         """Take files or text from the clipboard."""
-        data = QGuiApplication.clipboard().mimeData()
-        paths = dropped_paths(data)
+        mime = QGuiApplication.clipboard().mimeData()
+        paths = dropped_paths(mime)
         if paths:
             self.add_files(paths)
-        elif data.hasText() and data.text():
-            self.session.texts.add_text(data.text())
+        elif mime.hasText() and mime.text():
+            self.session.texts.add_text(mime.text())
         else:
             self.status.say(translate("Window", "There is no text on the clipboard."))
 
@@ -449,8 +451,8 @@ class MainWindow(QMainWindow):
         runs = next((i for i in active if i.state is ItemState.RUNNING), next(iter(active), None))
         if runs is not None:
             self.show_document(runs)
-            words = translate("Window", "“{name:text}” is being audited. Once more cancels it.")
-            self.say(filled(words, name=runs.name))
+            template = translate("Window", "“{name:text}” is being audited. Once more cancels it.")
+            self.say(filled(template, name=runs.name))
 
     def remove_current(self) -> None:
         """Take the row on screen out."""
@@ -480,13 +482,13 @@ class MainWindow(QMainWindow):
         self._places.setCurrentWidget(self.issued)
         return self.issued.ask_import()
 
-    def _go_to(self, place: QWidget) -> None:
+    def _go_to(self, page: QWidget) -> None:
         """Show one of the places; the texts again where it is shown already."""
-        if self._places.currentWidget() is place:
+        if self._places.currentWidget() is page:
             self._places.setCurrentWidget(self.columns)
             self.queue.list.setFocus()
         else:
-            self._places.setCurrentWidget(place)
+            self._places.setCurrentWidget(page)
 
     def show_document(self, item: Item) -> None:
         """Bring a text on screen."""
@@ -495,13 +497,13 @@ class MainWindow(QMainWindow):
             self._places.setCurrentWidget(self.columns)
             self.queue.list.setFocus()
 
-    def zoom(self, by: int) -> None:
+    def zoom(self, steps: int) -> None:
         """Make the text, or its pages, larger or smaller; 0 is the usual size."""
         pages = self.work.text.pages
         if pages is not None and pages.isVisible():
-            pages.view.zoom(by)
+            pages.view.zoom(steps)
             return
-        self.set_text_size(self.text_size + by if by else 15)
+        self.set_text_size(self.text_size + steps if steps else 15)
 
     def find_in_text(self) -> None:
         """Search in the text."""
@@ -525,7 +527,7 @@ class MainWindow(QMainWindow):
             self.session.texts.load_prompts(item, path)
             return
         title = translate("Ready", "Candidate prompts")
-        ask_file(self, title, lambda chosen: self.session.texts.load_prompts(item, chosen))
+        ask_file(self, title, lambda file: self.session.texts.load_prompts(item, file))
 
     # Keys, size, drops, closing
 
@@ -555,8 +557,8 @@ class MainWindow(QMainWindow):
         paths = dropped_paths(event.mimeData())
         if paths:
             self.add_files(paths, dropped=True)
-        elif words := event.mimeData().text():
-            self.session.texts.add_text(words, dropped=True)
+        elif text := event.mimeData().text():
+            self.session.texts.add_text(text, dropped=True)
             self._begin_dropped()
         event.acceptProposedAction()
 
@@ -588,7 +590,7 @@ class MainWindow(QMainWindow):
         )
         self._question.finished.connect(self._answered)
 
-    def _answered(self, _result: int) -> None:
+    def _answered(self, _code: int) -> None:
         self._question = None
 
     def cancel_and_close(self) -> None:

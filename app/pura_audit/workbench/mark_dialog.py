@@ -37,7 +37,7 @@ from pura_audit.widgets.payload_form import PayloadForm
 from pura_audit.widgets.working_dialog import WorkingDialog
 
 LENGTH: Final = 300
-MOST: Final = 4000
+MAX_TOKENS: Final = 4000
 FORM: Final = 360
 
 
@@ -90,7 +90,7 @@ class MarkDialog(WorkingDialog):
         if session.chosen.model is not None:
             self.model.setCurrentIndex(self.model.findData(session.chosen.model.name))
         self.trial = label("", "muted", wrap=True)
-        self.length = spin_box(20, MOST, LENGTH)
+        self.length = spin_box(20, MAX_TOKENS, LENGTH)
         self.few = label("", "attention", wrap=True)
         self.text = QPlainTextEdit()
         self.text.setReadOnly(True)
@@ -129,10 +129,10 @@ class MarkDialog(WorkingDialog):
         )
         form = Scrolled(left)
         form.setFixedWidth(FORM)
-        acts = FlowLayout()
+        buttons = FlowLayout()
         for button in (self.audit, self.save, self.copy):
-            acts.addWidget(button)
-        right = column_of((self.text, 1), acts)
+            buttons.addWidget(button)
+        right = column_of((self.text, 1), buttons)
         middle = row_of(form, (right, 1), spacing=2 * GRID)
         add_parts(
             column,
@@ -174,8 +174,8 @@ class MarkDialog(WorkingDialog):
         self.refresh_buttons()
 
     def _write(self) -> None:
-        who = self.who.text().strip()
-        if not (who if self.draws else self.form.payload):
+        recipient = self.who.text().strip()
+        if not (recipient if self.draws else self.form.payload):
             return
         self.made = ""
         self.text.clear()
@@ -188,27 +188,29 @@ class MarkDialog(WorkingDialog):
             profile=self._profile,
             model=self.model.currentData(),
             tokens=self.length.value(),
-            recipient=Recipient(who=who, note=self.note.text().strip()) if who else None,
+            recipient=Recipient(who=recipient, note=self.note.text().strip())
+            if recipient
+            else None,
         )
         self.begin(with_progress(work), on_result=self._written, queue="model")
 
     def _progressed(self, progress: Progress) -> None:
         super()._progressed(progress)
-        words = translate("Mark", "{n:count} of {all:count} tokens")
+        template = translate("Mark", "{n:count} of {all:count} tokens")
         if progress.total:
-            self.say(filled(words, n=progress.done, all=progress.total))
+            self.say(filled(template, n=progress.done, all=progress.total))
 
-    def _written(self, made: MarkedText) -> None:
-        self.made = made.text
-        self.text.setPlainText(made.text)
-        words = translate("Mark", "{n:plural(One token|{n:count} tokens)} written and marked.")
-        parts = [filled(words, n=made.ids.size)]
-        if made.entry is not None:
+    def _written(self, marked: MarkedText) -> None:
+        self.made = marked.text
+        self.text.setPlainText(marked.text)
+        template = translate("Mark", "{n:plural(One token|{n:count} tokens)} written and marked.")
+        parts = [filled(template, n=marked.ids.size)]
+        if marked.entry is not None:
             noted = translate(
                 "Mark", "Payload {payload:text} was issued to “{who:text}” (entry {entry:count})."
             )
-            payload, issue = made.mark.payload.hex, made.entry.issue
-            parts.append(filled(noted, payload=payload, who=issue.who, entry=made.entry.number))
+            payload, issue = marked.mark.payload.hex, marked.entry.issue
+            parts.append(filled(noted, payload=payload, who=issue.who, entry=marked.entry.number))
             self.noted.emit()
         self.say(" ".join(parts))
         self.refresh_buttons()

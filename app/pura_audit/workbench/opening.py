@@ -195,12 +195,12 @@ def save_diagnostic_file(host: Host, path: Path) -> None:
     except InputError as error:
         host.say(Failure.of(error))
         return
-    words = translate(
+    template = translate(
         "Menu",
         "Saved as “{file:text}”. It holds versions and the log, and nothing of a text, a payload "
         "or a key.",
     )
-    host.say(filled(words, file=path.name))
+    host.say(filled(template, file=path.name))
 
 
 def report_current(host: Host) -> None:
@@ -217,14 +217,15 @@ def report_current(host: Host) -> None:
     base = ReportRequest(language=language())
 
     def asked() -> tuple[Case, ReportRequest]:
-        found, saved = case_of(cases.environment, audit.id)
-        request = filled_request(cases.environment, found, [saved], base)
-        if found.name == UNFILED:
+        case, saved = case_of(cases.environment, audit.id)
+        request = filled_request(cases.environment, case, [saved], base)
+        if case.name == UNFILED:
             request = replace(request, case="")  # no name of a case that a reader would know
-        return found, request
+        return case, request
 
-    def begin(found: tuple[Case, ReportRequest]) -> None:
-        report_of_case(host, found[0], (audit,), found[1])
+    def begin(case_and_request: tuple[Case, ReportRequest]) -> None:
+        case, request = case_and_request
+        report_of_case(host, case, (audit,), request)
 
     cases.ask(lambda _: asked(), by_outcome(begin, host.say), host.frame)
 
@@ -232,13 +233,13 @@ def report_current(host: Host) -> None:
 def report_items(host: Host, items: Sequence[Item]) -> None:
     """Make one report of several finished rows; records that are not in memory are read first."""
     cases = host.session.cases
-    wanted = [(item.name, item.audit, item.finding.id) for item in items if item.finding]
+    finished = [(item.name, item.audit, item.finding.id) for item in items if item.finding]
 
     cases.ask(
         lambda _: [
-            (name, audit or open_saved(cases.environment, key)) for name, audit, key in wanted
+            (name, audit or open_saved(cases.environment, key)) for name, audit, key in finished
         ],
-        by_outcome(partial(make_report, host, every=True), host.say),
+        by_outcome(partial(make_report, host, tick_all=True), host.say),
         host.frame,
     )
 
@@ -247,16 +248,16 @@ def report_of_case(host: Host, case: Case, audits: Sequence[Audit], base: Report
     """Make a report of saved audits; the log notes what became of it."""
     from pura.usecases.reports import note_built
 
-    named = [(audit.input.name, audit) for audit in audits]
-    dialog = make_report(host, named, base, every=True)
+    named_audits = [(audit.input.name, audit) for audit in audits]
+    dialog = make_report(host, named_audits, base, tick_all=True)
     assert dialog is not None  # there are audits
-    cases, who = host.session.cases, host.session.settings.current.auditor
+    cases, auditor = host.session.cases, host.session.settings.current.auditor
 
     def note(built: Built, path: Path) -> None:
-        words = translate("Cases", "The case log has noted the report.")
+        message = translate("Cases", "The case log has noted the report.")
         cases.change(
-            lambda _: note_built(cases.environment, case, built, auditor=who),
-            by_outcome(lambda _: host.say(words), host.say),
+            lambda _: note_built(cases.environment, case, built, auditor=auditor),
+            by_outcome(lambda _: host.say(message), host.say),
             host.frame,
         )
 
@@ -268,7 +269,7 @@ def make_report(
     audits: Sequence[tuple[str, Audit]] | None = None,
     base: ReportRequest | None = None,
     *,
-    every: bool = False,
+    tick_all: bool = False,
 ) -> ReportDialog | None:
     """Make a report of finished audits; the one on screen comes first.
 
@@ -276,7 +277,7 @@ def make_report(
         host: The window.
         audits: Names and audits to choose from; None takes those of the list.
         base: What is known beforehand.
-        every: All of them are ticked, not the first alone.
+        tick_all: All of them are ticked, not the first alone.
     """
     from pura_audit.reports.dialog import ReportDialog
 
@@ -285,13 +286,13 @@ def make_report(
     if not audits:
         host.say(translate("Report", "A report needs a finished audit. Audit a text."))
         return None
-    dialog = ReportDialog(host.session, audits, base, host.frame, every=every)
+    dialog = ReportDialog(host.session, audits, base, host.frame, tick_all=tick_all)
     dialog.sign_wanted.connect(lambda path: sign_report(host, path))
 
     def written(_: Built, path: Path) -> None:
-        named = {audit.id for audit in dialog.form.audits.chosen()}
+        reported = {audit.id for audit in dialog.form.audits.chosen()}
         for item in host.session.texts.queue.items:
-            if item.finding is not None and item.finding.id in named:
+            if item.finding is not None and item.finding.id in reported:
                 item.report = path
 
     dialog.saved.connect(written)
@@ -302,7 +303,7 @@ def make_report(
 def current_first(host: Host) -> list[Item]:
     """Return the rows of the list, the one on screen first."""
     current = host.session.texts.current
-    return sorted(host.session.texts.queue.items, key=lambda item: item is not current)
+    return sorted(host.session.texts.queue.items, key=lambda row: row is not current)
 
 
 def sign_current(host: Host) -> None:
@@ -345,7 +346,7 @@ def save_to_case(host: Host) -> SaveDialog | None:
         host.say(translate("Cases", "There is no finished audit to save. Audit a text first."))
         return None
     # Those of an earlier run are read from the log when they are filed.
-    others = [
+    other_audits = [
         item.audit or item.finding.id
         for item in host.session.texts.queue.items
         if item is not current
@@ -353,13 +354,13 @@ def save_to_case(host: Host) -> SaveDialog | None:
         and (item.audit or (item.status is not None and item.status.name == UNFILED))
     ]
     session = host.session
-    dialog = SaveDialog(session.cases, session.settings, current.audit, others, host.frame)
+    dialog = SaveDialog(session.cases, session.settings, current.audit, other_audits, host.frame)
 
     def saved(case: Case, count: int) -> None:
-        words = translate(
+        template = translate(
             "Cases", "{n:plural(Saved|{n:count} audits were saved)} to the case “{case:text}”."
         )
-        host.say(filled(words, n=count, case=case.name or ""))
+        host.say(filled(template, n=count, case=case.name or ""))
 
     dialog.saved.connect(saved)
     return opened(dialog)
@@ -377,7 +378,9 @@ def review_current(host: Host) -> None:
     cases, audit = host.session.cases, item.finding.id
 
     def review(saved: tuple[Case, CaseItem]) -> None:
-        opened(ReviewDialog(cases, *saved, host.frame, who=host.session.settings.current.auditor))
+        opened(
+            ReviewDialog(cases, *saved, host.frame, reviewer=host.session.settings.current.auditor)
+        )
 
     cases.ask(lambda _: case_of(cases.environment, audit), by_outcome(review, host.say), host.frame)
 
@@ -417,9 +420,9 @@ def compare_versions(host: Host) -> None:
         host.say(translate("Cases", "There is no earlier examination of these bytes in its case."))
         return
     cases, audit = host.session.cases, item.finding.id
-    who = host.session.settings.current.auditor or None
+    auditor = host.session.settings.current.auditor or None
     cases.ask(
-        lambda _: versions_of(cases.environment, audit, auditor=who),
+        lambda _: versions_of(cases.environment, audit, auditor=auditor),
         by_outcome(partial(compare_audits, host), host.say),
         host.frame,
     )
@@ -455,18 +458,20 @@ def mark_text(host: Host) -> None:
     from pura_audit.workbench.issued_view import IssuedView, no_profile
     from pura_audit.workbench.mark_dialog import MarkDialog
 
-    session, chosen = host.session, host.session.chosen
-    choice = chosen.profile
-    if choice is None or choice.profile.foreign is not None or chosen.key is None:
+    session, choices = host.session, host.session.chosen
+    choice = choices.profile
+    if choice is None or choice.profile.foreign is not None or choices.key is None:
         host.say(no_profile())
         return
     profile = choice.profile
-    own = chosen.key_of(profile)
-    if own is None or all(key.fingerprint != own.fingerprint for key in chosen.found.keys):
-        own = chosen.key.ref  # the key that the profile names is not here
+    marking_key = choices.key_of(profile)
+    if marking_key is None or all(
+        key.fingerprint != marking_key.fingerprint for key in choices.found.keys
+    ):
+        marking_key = choices.key.ref  # the key that the profile names is not here
 
     def begin() -> None:
-        dialog = MarkDialog(session, profile, own, host.frame)
+        dialog = MarkDialog(session, profile, marking_key, host.frame)
         name = translate("Mark", "Marked text")  # not for whom: the audit is to find that
         dialog.audit_wanted.connect(lambda text: session.texts.add_text(text, name))
         for view in host.frame.findChildren(IssuedView):
@@ -481,16 +486,16 @@ def do_step(host: Host, name: str) -> None:
     from pura_audit.workbench.answer import waits_words
 
     item = host.session.texts.current
-    if item is not None and (words := waits_words(item, name)):
-        host.say(words)
+    if item is not None and (reason := waits_words(item, name)):
+        host.say(reason)
         return
-    acts: dict[str, Callable[[Host], object]] = {
+    steps: dict[str, Callable[[Host], object]] = {
         "save": save_to_case,
         "review": review_current,
         "report": report_current,
         "sign": sign_current,
     }
-    acts[name](host)
+    steps[name](host)
 
 
 def open_folder(host: Host) -> QFileDialog:
@@ -518,9 +523,11 @@ def show_left_out(host: Host) -> QDialog | None:
     if summary is None or not summary.total_skipped:
         host.say(translate("Folder", "Nothing was left out of a folder so far."))
         return None
-    headers, rows, words = left_out_table(summary)
+    headers, rows, explanation = left_out_table(summary)
     return opened(
-        TableDialog(translate("Folder", "What was left out"), headers, rows, words, host.frame)
+        TableDialog(
+            translate("Folder", "What was left out"), headers, rows, explanation, host.frame
+        )
     )
 
 
@@ -554,8 +561,10 @@ def show_candidates(host: Host) -> QDialog | None:
     audit = host.selection.audit
     if audit is None or not audit.finding.marks:
         return None
-    headers, rows, words = candidate_table(audit, host.selection.mark or 0)
-    return opened(TableDialog(translate("Dialog", "Candidates"), headers, rows, words, host.frame))
+    headers, rows, explanation = candidate_table(audit, host.selection.mark or 0)
+    return opened(
+        TableDialog(translate("Dialog", "Candidates"), headers, rows, explanation, host.frame)
+    )
 
 
 def show_compared(host: Host) -> QDialog | None:
@@ -582,19 +591,19 @@ def texts_of(host: Host, paths: Sequence[Path]) -> list[Path]:
     texts = []
     opened = False
     for path in paths:
-        act = _act_of(path, alone=len(paths) == 1)
-        if act is None:
+        open_file = _act_of(path, is_only=len(paths) == 1)
+        if open_file is None:
             texts.append(path)
         elif not opened:
             opened = True
-            act(host, path)
+            open_file(host, path)
         else:
-            words = translate("Dropped", "“{file:text}” is no text: open it by itself.")
-            host.say(filled(words, file=path.name))
+            template = translate("Dropped", "“{file:text}” is no text: open it by itself.")
+            host.say(filled(template, file=path.name))
     return texts
 
 
-def _act_of(path: Path, *, alone: bool) -> Callable[[Host, Path], object] | None:
+def _act_of(path: Path, *, is_only: bool) -> Callable[[Host, Path], object] | None:
     match path.suffix.lower():
         case end if end == BUNDLE:
             return setup.show_bundle
@@ -604,7 +613,7 @@ def _act_of(path: Path, *, alone: bool) -> Callable[[Host, Path], object] | None
             return show_keys
         case ".jws":
             return check_statement
-        case ".json" if alone:  # of many, none is looked into: they are texts
+        case ".json" if is_only:  # of many, none is looked into: they are texts
             return _json_act(path)
     return None
 
@@ -612,25 +621,25 @@ def _act_of(path: Path, *, alone: bool) -> Callable[[Host, Path], object] | None
 def _json_act(path: Path) -> Callable[[Host, Path], object] | None:
     """Tell by its first fields what a JSON file is; a record and all others are read as texts."""
     try:
-        data: Any = json.loads(read_bounded(path, MAX_BYTES))
+        document: Any = json.loads(read_bounded(path, MAX_BYTES))
     except (PuraError, OSError, ValueError, RecursionError):
         return None
-    if not isinstance(data, dict):
+    if not isinstance(document, dict):
         return None
-    if data.get("schema") in (POLICY, POWER):
+    if document.get("schema") in (POLICY, POWER):
         return _say_whose
-    answer = data.get("answer", data)
+    answer = document.get("answer", document)
     if isinstance(answer, dict) and isinstance(answer.get("statement"), str):
         return check_statement
-    if {"scheme", "payload_bits"} <= data.keys():
+    if {"scheme", "payload_bits"} <= document.keys():
         return lambda host, file: show_profiles(host).take_in(file)
     return None
 
 
 def _say_whose(host: Host, path: Path) -> None:
-    words = translate(
+    template = translate(
         "Dropped",
         "“{file:text}” is a rule of the organisation, not a text: whoever administers this "
         "computer puts it in place (guide, For administrators).",
     )
-    host.say(filled(words, file=path.name))
+    host.say(filled(template, file=path.name))

@@ -28,7 +28,7 @@ from pura_audit.workbench.text_canvas import levels
 
 LARGER: Final = ("150", "200", "300")  # per cent of the real size
 STRIP: Final = 124  # width of the pages in small
-HELD: Final = 40  # pages of which is kept what stands on them
+MAX_PAGES: Final = 40  # pages of which is kept what stands on them
 REST_MS: Final = 400  # on a document, before its pages are made ready to be looked at
 
 
@@ -51,7 +51,7 @@ class _Evidence(NamedTuple):
 
     def of_token(self, token: int) -> list[QRectF]:
         """Return where a token stands on the page."""
-        return [self.boxes[place] for place in np.flatnonzero(self.tokens == token)]
+        return [self.boxes[index] for index in np.flatnonzero(self.tokens == token)]
 
 
 class EvidenceOnPages:
@@ -79,12 +79,12 @@ class EvidenceOnPages:
 
     def on(self, page: int) -> _Evidence:
         """Return what stands on a page."""
-        found = self._found.get(page)
-        if found is None:
-            found = self._found[page] = self._find(page)
-            if len(self._found) > HELD:
+        evidence = self._found.get(page)
+        if evidence is None:
+            evidence = self._found[page] = self._find(page)
+            if len(self._found) > MAX_PAGES:
                 del self._found[next(iter(self._found))]
-        return found
+        return evidence
 
     def _find(self, page: int) -> _Evidence:
         spans, size = self._audit.tokens.spans, self._sizes[page]
@@ -102,9 +102,9 @@ class EvidenceOnPages:
         ]
         brackets = [
             (mark, _rect(column))
-            for mark, one in self._audit.finding.passages
+            for mark, passage in self._audit.finding.passages
             for column in columns(
-                boxes[(tokens >= one.first_token) & (tokens <= one.last_token)]
+                boxes[(tokens >= passage.first_token) & (tokens <= passage.last_token)]
             ).tolist()
         ]
         return _Evidence(tokens, rects, shaded, against, brackets)
@@ -161,9 +161,9 @@ class EvidencePages(PagesView):
         self.evidence = evidence
         self.viewport().update()
 
-    def set_shading(self, on: bool) -> None:
+    def set_shading(self, shading: bool) -> None:
         """Show the evidence, or the bare pages."""
-        self.shading = on
+        self.shading = shading
         self.viewport().update()
 
     def _ask(self) -> None:
@@ -189,57 +189,57 @@ class EvidencePages(PagesView):
         super().showEvent(event)
         self._ask()
 
-    def paint_over(self, painter: QPainter, page: int, place: QRectF) -> None:
+    def paint_over(self, painter: QPainter, page: int, rect: QRectF) -> None:
         """Draw shades, lines, frames and brackets."""
         if page in self._broken:
             painter.setPen(QColor(LIGHT.text))
             painter.setFont(fonts.face(fonts.LABEL))
-            words = translate("Pages", "This page is broken and cannot be shown.")
+            message = translate("Pages", "This page is broken and cannot be shown.")
             flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
-            painter.drawText(place.adjusted(GRID, GRID, -GRID, -GRID), flags, words)
+            painter.drawText(rect.adjusted(GRID, GRID, -GRID, -GRID), flags, message)
         if self.evidence is None:
             return
-        found = self.evidence.on(page)
+        evidence = self.evidence.on(page)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
-        painter.translate(place.topLeft())
-        painter.scale(place.width(), place.height())
+        painter.translate(rect.topLeft())
+        painter.scale(rect.width(), rect.height())
         if self.shading:
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setCompositionMode(QPainter.CompositionMode.CompositionMode_Multiply)
-            for level, boxes in found.shaded.items():
+            for level, boxes in evidence.shaded.items():
                 painter.setBrush(QColor(LIGHT.shade(level)))
                 painter.drawRects(boxes)
             painter.setCompositionMode(QPainter.CompositionMode.CompositionMode_SourceOver)
-        self.paint_fine(painter, found)
+        self.paint_fine(painter, evidence)
         painter.restore()
         if self.shading:
-            self._paint_brackets(painter, found, place)
+            self._paint_brackets(painter, evidence, rect)
 
-    def paint_fine(self, painter: QPainter, found: _Evidence) -> None:
+    def paint_fine(self, painter: QPainter, evidence: _Evidence) -> None:
         """Draw what can be made out on a page of a readable size only."""
         if self.shading:
             painter.setPen(_pen(LIGHT.against, 2, Qt.PenStyle.DotLine))
-            painter.drawLines(found.against)
+            painter.drawLines(evidence.against)
         selection = self._selection
-        chosen = selection.readers().tolist() if selection.bit is not None else [selection.token]
+        tokens = selection.readers().tolist() if selection.bit is not None else [selection.token]
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(_pen(LIGHT.accent, 2))
-        for token in chosen:
+        for token in tokens:
             if token is not None:
-                painter.drawRects(found.of_token(token))
+                painter.drawRects(evidence.of_token(token))
 
-    def _paint_brackets(self, painter: QPainter, found: _Evidence, place: QRectF) -> None:
+    def _paint_brackets(self, painter: QPainter, evidence: _Evidence, rect: QRectF) -> None:
         several = self._selection.mark is not None
-        for mark, box in found.brackets:
-            x = round(place.left() + box.left() * place.width()) - self.away
-            top, end = (round(place.top() + y * place.height()) for y in (box.top(), box.bottom()))
+        for mark, box in evidence.brackets:
+            x = round(rect.left() + box.left() * rect.width()) - self.away
+            top, end = (round(rect.top() + y * rect.height()) for y in (box.top(), box.bottom()))
             bold = several and mark == self._selection.mark
             painter.setPen(mark_pen(self._paper, mark, 3 if bold else 2))
             painter.drawLine(x, top, x, end)
             if several and self.away > 4:
-                at = QRectF(x - BADGE - 2, max(top, place.top()), BADGE, BADGE)
-                paint_badge(painter, self._paper, mark, at)
+                badge_rect = QRectF(x - BADGE - 2, max(top, rect.top()), BADGE, BADGE)
+                paint_badge(painter, self._paper, mark, badge_rect)
 
 
 class PageView(EvidencePages):
@@ -267,12 +267,12 @@ class PageView(EvidencePages):
         page = self.page_at(point)
         if page is None or self.evidence is None:
             return None
-        place, found = self.place_of(page), self.evidence.on(page)
-        x = (point.x() - place.left()) / place.width()
-        y = (point.y() - place.top()) / place.height()
-        boxes = (n for n, box in enumerate(found.boxes) if box.contains(x, y))
+        rect, evidence = self.place_of(page), self.evidence.on(page)
+        x = (point.x() - rect.left()) / rect.width()
+        y = (point.y() - rect.top()) / rect.height()
+        boxes = (n for n, box in enumerate(evidence.boxes) if box.contains(x, y))
         number = next(boxes, None)
-        return None if number is None else int(found.tokens[number])
+        return None if number is None else int(evidence.tokens[number])
 
     def show_from(self, token: int) -> None:
         """Bring a token to the upper third of the screen."""
@@ -280,8 +280,8 @@ class PageView(EvidencePages):
             return
         page = self.evidence.page_of(token)
         boxes = self.evidence.on(page).of_token(token)
-        place = self.place_of(page)
-        top = place.top() + (boxes[0].top() * place.height() if boxes else 0)
+        rect = self.place_of(page)
+        top = rect.top() + (boxes[0].top() * rect.height() if boxes else 0)
         bar = self.verticalScrollBar()
         bar.setValue(round(bar.value() + top - self.viewport().height() / 3))
 
@@ -296,8 +296,8 @@ class PageView(EvidencePages):
     def _see(self) -> None:
         """Tell the other views which tokens are on screen."""
         if self.evidence is not None and self.isVisible():
-            seen = self.in_view()
-            self._selection.see(*map(self.evidence.first_token, (seen.start, seen.stop)))
+            visible = self.in_view()
+            self._selection.see(*map(self.evidence.first_token, (visible.start, visible.stop)))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Select the token under the pointer."""
@@ -349,19 +349,19 @@ class PageStrip(EvidencePages):
             self.show_box(page, QRectF(0, 0, 1, 1))
         self.viewport().update()
 
-    def paint_fine(self, painter: QPainter, found: _Evidence) -> None:
+    def paint_fine(self, painter: QPainter, evidence: _Evidence) -> None:
         """Draw nothing: tokens are too small here."""
 
-    def paint_over(self, painter: QPainter, page: int, place: QRectF) -> None:
+    def paint_over(self, painter: QPainter, page: int, rect: QRectF) -> None:
         """Draw the evidence, the number, and the frame of the page that is read."""
-        super().paint_over(painter, page, place)
+        super().paint_over(painter, page, rect)
         painter.setBrush(Qt.BrushStyle.NoBrush)
         if page == self.current:
             painter.setPen(QPen(self.palette().highlight(), 2))
-            painter.drawRect(place.adjusted(-3, -3, 3, 3))
+            painter.drawRect(rect.adjusted(-3, -3, 3, 3))
         painter.setPen(self.palette().windowText().color())
         painter.setFont(fonts.face(fonts.LABEL))
-        below = QRectF(place.left(), place.bottom() + 3, place.width(), self.between - 6)
+        below = QRectF(rect.left(), rect.bottom() + 3, rect.width(), self.between - 6)
         painter.drawText(below, Qt.AlignmentFlag.AlignCenter, str(page + 1))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
@@ -372,16 +372,16 @@ class PageStrip(EvidencePages):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Go to the page before and to the one behind, to the first and to the last."""
-        to = {
+        target = {
             Qt.Key.Key_Up: self.current - 1,
             Qt.Key.Key_Down: self.current + 1,
             Qt.Key.Key_Home: 0,
             Qt.Key.Key_End: self.pages - 1,
         }.get(Qt.Key(event.key()))
-        if to is None:
+        if target is None:
             super().keyPressEvent(event)
-        elif 0 <= to < self.pages:
-            self.chosen.emit(to)
+        elif 0 <= target < self.pages:
+            self.chosen.emit(target)
 
 
 class PagePane(QWidget):
@@ -418,14 +418,14 @@ class PagePane(QWidget):
         self.controls = QWidget()
         head = (self.where, (self.note, 1), self.previous, self.next, self.zoom)
         row_of(*head, inside=self.controls)
-        seen = QWidget()
-        row_of(self.strip, (self.view, 1), inside=seen)
+        pages_view = QWidget()
+        row_of(self.strip, (self.view, 1), inside=pages_view)
         self.problem = label("", "attention", wrap=True)
         self.choose = push_button(translate("Pages", "Choose the &file …"), self._ask_file)
-        told = QWidget()
-        column_of(self.problem, row_of(self.choose, None), None, inside=told)
+        problem_view = QWidget()
+        column_of(self.problem, row_of(self.choose, None), None, inside=problem_view)
         self._stack = QStackedWidget()
-        for part in (seen, told):
+        for part in (pages_view, problem_view):
             self._stack.addWidget(part)
         column_of((self._stack, 1), inside=self)
         self._rest = QTimer(self, singleShot=True, interval=REST_MS)
@@ -440,8 +440,8 @@ class PagePane(QWidget):
         self.zoom.activated.connect(lambda _: self.view.set_fit(self.zoom.currentData()))
         self._selection.changed.connect(self._tell)
 
-    def _turn(self, by: int) -> None:
-        self.view.go(self.view.page + by)
+    def _turn(self, steps: int) -> None:
+        self.view.go(self.view.page + steps)
 
     # What is shown
 
@@ -473,10 +473,10 @@ class PagePane(QWidget):
         elif sha256:
             self._say(translate("Pages", "The file of this finding is not known here."))
 
-    def set_shading(self, on: bool) -> None:
+    def set_shading(self, shading: bool) -> None:
         """Show the evidence, or the bare pages."""
         for view in (self.view, self.strip):
-            view.set_shading(on)
+            view.set_shading(shading)
 
     def _open(self) -> None:
         path, sha256, text = self._shown or (None, "", "")
@@ -498,9 +498,9 @@ class PagePane(QWidget):
         self._tell()
 
     def _placed(self) -> None:
-        places, audit = self._drawer.places, self._audit
-        known = places is not None and audit is not None and bool(audit.tokens.ids.size)
-        evidence = EvidenceOnPages(self._drawer, audit) if known and audit is not None else None
+        boxes, audit = self._drawer.places, self._audit
+        is_placed = boxes is not None and audit is not None and bool(audit.tokens.ids.size)
+        evidence = EvidenceOnPages(self._drawer, audit) if is_placed and audit is not None else None
         for view in (self.view, self.strip):
             view.show_evidence(evidence)
         if self._selection.token is not None:
@@ -518,10 +518,10 @@ class PagePane(QWidget):
 
     # Words
 
-    def _say(self, what: Failure | str) -> None:
-        self.problem.setText(what.words if isinstance(what, Failure) else what)
-        elsewhere = not isinstance(what, Failure) or what.code == "pages-elsewhere"
-        self.choose.setVisible(elsewhere)
+    def _say(self, message: Failure | str) -> None:
+        self.problem.setText(message.words if isinstance(message, Failure) else message)
+        is_elsewhere = not isinstance(message, Failure) or message.code == "pages-elsewhere"
+        self.choose.setVisible(is_elsewhere)
         self._stack.setCurrentIndex(1)
 
     def _ask_file(self) -> None:

@@ -16,7 +16,7 @@ from pura_audit.session.session import Session
 from pura_audit.theme.theme import GAP, Theme
 from pura_audit.widgets.card import ScrollCard, column_of
 from pura_audit.workbench.answer import AnswerView
-from pura_audit.workbench.course_card import NARROW as LEAST
+from pura_audit.workbench.course_card import NARROW as MIN_COLUMN
 from pura_audit.workbench.course_card import EvidenceColumn
 from pura_audit.workbench.queue_view import FOLDED, OPEN, QueueView
 from pura_audit.workbench.state_views import BusyView, ErrorView, ReadyView
@@ -68,8 +68,8 @@ class WorkView(QWidget):
                 self.busy.show_item(item, paused=paused, expected=expected)
                 self.stack.setCurrentWidget(self.busy)
             case ItemState.FAILED if item.failure is not None:
-                again = item.document is not None or item.path is not None
-                self.error.show_failure(item.failure, item.name, again=again)
+                retry = item.document is not None or item.path is not None
+                self.error.show_failure(item.failure, item.name, can_retry=retry)
                 self.stack.setCurrentWidget(self.error)
             case _:
                 self.ready.show_item(item, missing, installing=installing)
@@ -102,18 +102,18 @@ class WorkView(QWidget):
             return
         self.answer.document.setVisible(self.height() >= LOW)  # the title of the window has it
         heights = view.heights(self.stack.width())
-        wanted = least = heights[-1]
+        desired = smallest = heights[-1]
         if view is self.answer:
-            least = self.answer.least_height(self.stack.width())
+            smallest = self.answer.least_height(self.stack.width())
         # What the text needs at least is left to it; what an answer says below the payload scrolls.
         highest = self.height() - GAP - self.text.minimumSizeHint().height()
-        share = max(least, min(wanted, round(self.height() * SHARE)))
+        share = max(smallest, min(desired, round(self.height() * SHARE)))
         if view is self.answer and self.answer.limits.opened:
-            share = wanted  # the text gives way: the answer stays where it is
-        whole = [one for one in heights if one <= highest] or [max(1, highest)]
-        share = next((one for one in whole if one >= share), whole[-1])
+            share = desired  # the text gives way: the answer stays where it is
+        fitting = [height for height in heights if height <= highest] or [max(1, highest)]
+        share = next((height for height in fitting if height >= share), fitting[-1])
         if share in heights[-2:-1]:  # for the margin below the last line alone nothing scrolls
-            share = whole[-1]
+            share = fitting[-1]
         self.stack.setFixedHeight(share)
         if (layout := self.layout()) is not None:
             layout.activate()  # at once: the text opens at a place, and needs its height for it
@@ -121,7 +121,7 @@ class WorkView(QWidget):
 
 LOW: Final = 440  # below this height the answer does not name its document
 COLUMN_SHARE: Final = 0.29  # of the window's width that the right column takes …
-MOST: Final = 640  # … up to so many pixels
+WIDEST: Final = 640  # … up to so many pixels
 TIGHT: Final = 1100  # below this width the answer and the text stand alone
 FRAME: Final = QMargins(4, 32, 4, 4)  # what a window manager puts around a window
 NARROW: Final = 1400  # below this width the queue folds, unless the user says otherwise
@@ -186,10 +186,10 @@ class Placement:
         size = window.size().boundedTo(screen.size())
         if size != window.size():
             window.resize(size)
-        at = window.geometry()
-        x = max(screen.left(), min(at.x(), screen.right() - size.width()))
-        y = max(screen.top(), min(at.y(), screen.bottom() - size.height()))
-        if at.topLeft() != QPoint(x, y) and not screen.contains(at):
+        rect = window.geometry()
+        x = max(screen.left(), min(rect.x(), screen.right() - size.width()))
+        y = max(screen.top(), min(rect.y(), screen.bottom() - size.height()))
+        if rect.topLeft() != QPoint(x, y) and not screen.contains(rect):
             # A window is moved by the corner of its frame.
             window.move(x - FRAME.left(), y - FRAME.top())
 
@@ -219,14 +219,14 @@ class Placement:
 
     def toggle_evidence(self) -> None:
         """Show or hide the right column, and remember it."""
-        shown = self._evidence.isVisibleTo(self._inner)
-        self._evidence.setVisible(not shown and self._evidence.filled)
-        self._session.settings.update(evidence_hidden=shown)
+        visible = self._evidence.isVisibleTo(self._inner)
+        self._evidence.setVisible(not visible and self._evidence.filled)
+        self._session.settings.update(evidence_hidden=visible)
 
     def _show_evidence(self) -> None:
         """Show the right column if it shows something and has room, unless the user hid it."""
-        wanted = self._evidence.filled and not self._session.settings.current.evidence_hidden
-        self._evidence.setVisible(wanted and self._window.width() >= TIGHT)
+        visible = self._evidence.filled and not self._session.settings.current.evidence_hidden
+        self._evidence.setVisible(visible and self._window.width() >= TIGHT)
         self._inner.refresh()  # at once: the text opens at a place, and needs its width for it
 
     def _note_move(self) -> None:
@@ -249,9 +249,9 @@ class Placement:
         if self._session.settings.current.columns or self._moved:
             return
         right = (
-            LEAST
+            MIN_COLUMN
             if self._queue.folded
-            else min(MOST, max(LEAST, round(COLUMN_SHARE * window.width())))
+            else min(WIDEST, max(MIN_COLUMN, round(COLUMN_SHARE * window.width())))
         )
         available = window.width() - self._columns.sizes()[0] - 3 * GAP
         self._inner.setSizes([max(1, available - right), right])

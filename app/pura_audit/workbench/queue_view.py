@@ -153,14 +153,14 @@ class QueueDelegate(QStyledItemDelegate):
         )
         small = fonts.face(fonts.LABEL)
         measure = status_words(item) or measure_words(item)
-        words = verdict_words(item)
+        verdict = verdict_words(item)
         metrics = QFontMetrics(small)
         room = metrics.horizontalAdvance(measure) + 8 if measure else 0
-        if metrics.horizontalAdvance(words) > bottom.width() - room:
+        if metrics.horizontalAdvance(verdict) > bottom.width() - room:
             # The verdict goes first; beside a finding stands at least what is still to be done.
             measure = review_words(item) or saved_words(item)
             room = metrics.horizontalAdvance(measure) + 8 if measure else 0
-        self._line(painter, bottom.adjusted(0, 0, -room, 0), words, small, tone)
+        self._line(painter, bottom.adjusted(0, 0, -room, 0), verdict, small, tone)
         left = item.finding is not None and (item.unkept or review_words(item) in _to_do())
         painter.setPen(self._theme.colour("against" if left else "muted"))
         painter.drawText(
@@ -183,8 +183,8 @@ class QueueDelegate(QStyledItemDelegate):
         painter.setFont(font)
         painter.setPen(self._theme.colour(tone))
         mode = Qt.TextElideMode.ElideMiddle if middle else Qt.TextElideMode.ElideRight
-        shown = painter.fontMetrics().elidedText(text, mode, box.width())
-        painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, shown)
+        elided = painter.fontMetrics().elidedText(text, mode, box.width())
+        painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, elided)
 
     def _bar(self, painter: QPainter, box: QRect, share: float) -> None:
         track = QRect(box.left(), box.bottom() + 4, box.width(), 2)
@@ -252,8 +252,8 @@ class QueueView(QWidget):
         self._set_up_list()
         head = row_of(self._heading, None, self._count, self.table, self.fold, spacing=-1)
         head.setContentsMargins(GRID, 0, 0, 0)
-        whole = column_of(head, self.search, (self.list, 1), self.drop, inside=self)
-        whole.setContentsMargins(GAP, GAP, 0, GAP)
+        column = column_of(head, self.search, (self.list, 1), self.drop, inside=self)
+        column.setContentsMargins(GAP, GAP, 0, GAP)
         self._wire()
         self._recount()
         self._follow()
@@ -287,12 +287,12 @@ class QueueView(QWidget):
         self.setMinimumWidth(FOLDED + GAP if folded else 200)
         self.setMaximumWidth(FOLDED + GAP if folded else 420)
         self._recount()
-        words = (
+        caption = (
             translate("Queue", "Show the names of the texts")
             if folded
             else translate("Queue", "Fold the list of texts")
         )
-        self.fold.name(words, "unfold" if folded else "fold")
+        self.fold.name(caption, "unfold" if folded else "fold")
         self.list.doItemsLayout()
 
     def selected(self) -> list[Item]:
@@ -325,31 +325,31 @@ class QueueView(QWidget):
             flags = QItemSelectionModel.SelectionFlag.ClearAndSelect
             self.list.selectionModel().setCurrentIndex(index, flags)
 
-    def _menu(self, place: QPoint) -> None:
+    def _menu(self, position: QPoint) -> None:
         menu = self.build_menu()
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.popup(self.list.viewport().mapToGlobal(place))
+        menu.popup(self.list.viewport().mapToGlobal(position))
 
     def build_menu(self) -> QMenu:
         """Return the menu of the selected rows."""
-        items = self.selected()
+        rows = self.selected()
         session = self._session
         menu = QMenu(self)
-        stream, waiting = session.audits.stream, len(items) == 1
-        waiting = waiting and items[0].state is ItemState.WAITING
-        ready = session.chosen.ready and any(i.runnable for i in items)
-        active = any(i.active for i in items)
-        for words, enabled, act in (
-            (translate("Queue", "Audit"), ready, lambda: self.audit_wanted.emit(items)),
-            (translate("Queue", "Cancel"), active, lambda: stream.stop(items)),
+        stream, waiting = session.audits.stream, len(rows) == 1
+        waiting = waiting and rows[0].state is ItemState.WAITING
+        ready = session.chosen.ready and any(i.runnable for i in rows)
+        active = any(i.active for i in rows)
+        for text, enabled, action in (
+            (translate("Queue", "Audit"), ready, lambda: self.audit_wanted.emit(rows)),
+            (translate("Queue", "Cancel"), active, lambda: stream.stop(rows)),
             ("", False, None),
-            (translate("Queue", "Audit earlier"), waiting, lambda: stream.move(items[0], -1)),
-            (translate("Queue", "Audit later"), waiting, lambda: stream.move(items[0], 1)),
+            (translate("Queue", "Audit earlier"), waiting, lambda: stream.move(rows[0], -1)),
+            (translate("Queue", "Audit later"), waiting, lambda: stream.move(rows[0], 1)),
             ("", False, None),
-            (translate("Queue", "Remove"), bool(items), lambda: session.texts.remove(items)),
+            (translate("Queue", "Remove"), bool(rows), lambda: session.texts.remove(rows)),
         ):
-            if act is None:
+            if action is None:
                 menu.addSeparator()
             else:
-                menu.addAction(words, act).setEnabled(enabled)
+                menu.addAction(text, action).setEnabled(enabled)
         return menu

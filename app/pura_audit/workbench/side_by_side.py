@@ -52,13 +52,13 @@ class PairedViews(QObject):
         self._following = self._scrolling = False
         self._soon = QTimer(self, singleShot=True, interval=0)
         self._soon.timeout.connect(self._lay)
-        for view, other in ((self._left, self._right), (self._right, self._left)):
+        for view, partner in ((self._left, self._right), (self._right, self._left)):
             view.broken.connect(self._soon.start)
-            view.zoomed.connect(other.set_text_size)
+            view.zoomed.connect(partner.set_text_size)
         left, right = first, second
-        for (view, selection), (other, follower) in ((left, right), (right, left)):
-            view.verticalScrollBar().valueChanged.connect(partial(self._scroll, other))
-            selection.changed.connect(partial(self._follow, view, selection, other, follower))
+        for (view, selection), (partner, follower) in ((left, right), (right, left)):
+            view.verticalScrollBar().valueChanged.connect(partial(self._scroll, partner))
+            selection.changed.connect(partial(self._follow, view, selection, partner, follower))
 
     def pair(self, alignment: Alignment | None) -> None:
         """Show what goes together and what differs; None while that is not known."""
@@ -72,7 +72,7 @@ class PairedViews(QObject):
             view.show_differences(
                 Differences(
                     spans=np.array(spans, dtype=np.int64).reshape(-1, 2),
-                    alone=np.array([p.kind is kind for p in pairs], dtype=bool),
+                    one_sided=np.array([p.kind is kind for p in pairs], dtype=bool),
                 )
             )
         self._soon.start()
@@ -102,27 +102,27 @@ class PairedViews(QObject):
             if first is not None:
                 self._left.show_character(first.left[0])
 
-    def _scroll(self, other: TextView, value: int) -> None:
+    def _scroll(self, partner: TextView, value: int) -> None:
         # One view may be lower than the other, and reach further: that is no reason to go back.
         if self._alignment is not None and not self._scrolling:
             self._scrolling = True
-            other.verticalScrollBar().setValue(value)
+            partner.verticalScrollBar().setValue(value)
             self._scrolling = False
 
     def _follow(
-        self, view: TextView, selection: Selection, other: TextView, follower: Selection
+        self, view: TextView, selection: Selection, partner: TextView, follower: Selection
     ) -> None:
         """Select the token at the same place of the other text."""
         token, starts = selection.token, view.token_starts()
         if self._following or self._alignment is None or token is None or token >= starts.size:
             return
         # A token begins with the blank before its word.
-        place = min(int(starts[token]) + 1, len(view.text) - 1)
+        character = min(int(starts[token]) + 1, len(view.text) - 1)
         across = self._alignment.right_of if view is self._left else self._alignment.left_of
-        found = other.token_of_character(across(place))
-        if found is not None:
+        target = partner.token_of_character(across(character))
+        if target is not None:
             self._following = True
-            follower.select_token(found)
+            follower.select_token(target)
             self._following = False
 
 
@@ -167,19 +167,19 @@ def level_lines(alignment: Alignment, text: str, left: I64, right: I64) -> tuple
         )
         if pair.kind is Kind.SAME and pair.left[1] - pair.left[0] >= _FEW
     ]
-    x, x_end, y, y_end, *own = np.array(spans, dtype=np.int64).reshape(-1, 6).T
+    x, x_end, y, y_end, *difference_starts = np.array(spans, dtype=np.int64).reshape(-1, 6).T
     # No line begins with the blank before a word.
-    blanks = np.array([text[place].isspace() for place in x.tolist()], dtype=np.int64)
+    blanks = np.array([text[index].isspace() for index in x.tolist()], dtype=np.int64)
     starts, begins = (left, right), (x + blanks, y + blanks)
     # The first line that begins inside of each stretch, and what of the other text is beside it.
     x, y = begins
-    mine, theirs = np.searchsorted(left[:-1], x), np.searchsorted(right[:-1], y)
+    left_lines, right_lines = np.searchsorted(left[:-1], x), np.searchsorted(right[:-1], y)
     into = np.minimum(
-        np.where(left[mine] < x_end, left[mine] - x, x_end - x),
-        np.where(right[theirs] < y_end, right[theirs] - y, x_end - x),
+        np.where(left[left_lines] < x_end, left[left_lines] - x, x_end - x),
+        np.where(right[right_lines] < y_end, right[right_lines] - y, x_end - x),
     )
     into = np.minimum(into, x_end - x - 1)
-    near, holds, at, before = (
+    nearest_lines, holds, first_characters, before = (
         [some.tolist() for some in both]
         for both in (
             [_nearest_line(s, b + into) for s, b in zip(starts, begins, strict=True)],
@@ -187,44 +187,44 @@ def level_lines(alignment: Alignment, text: str, left: I64, right: I64) -> tuple
             begins,
             [
                 np.where(s[_line(s, o)] == o, o, b)
-                for s, b, o in zip(starts, begins, own, strict=True)
+                for s, b, o in zip(starts, begins, difference_starts, strict=True)
             ],
         )
     )
-    found = Layout(), Layout()
-    for place in range(x.size):
-        apart = _apart(near[0][place], near[1][place], found)
-        short = int(apart > 0)
-        if abs(apart) == 1:
-            found[short].empty.append(int(starts[short][near[short][place]]))
-        elif apart:
+    layouts = Layout(), Layout()
+    for number in range(x.size):
+        difference = _apart(nearest_lines[0][number], nearest_lines[1][number], layouts)
+        short = int(difference > 0)
+        if abs(difference) == 1:
+            layouts[short].empty.append(int(starts[short][nearest_lines[short][number]]))
+        elif difference:
             for side in (0, 1):
-                if at[side][place] != starts[side][holds[side][place]]:
-                    found[side].breaks.append(at[side][place])
-            apart = _apart(holds[0][place], holds[1][place], found)
-            short = int(apart > 0)
-            found[short].empty.extend([before[short][place]] * abs(apart))
-    apart = _apart(left.size - 1, right.size - 1, found)
-    short = int(apart > 0)
-    found[short].empty.extend([int(starts[short][-1])] * abs(apart))
-    return found
+                if first_characters[side][number] != starts[side][holds[side][number]]:
+                    layouts[side].breaks.append(first_characters[side][number])
+            difference = _apart(holds[0][number], holds[1][number], layouts)
+            short = int(difference > 0)
+            layouts[short].empty.extend([before[short][number]] * abs(difference))
+    difference = _apart(left.size - 1, right.size - 1, layouts)
+    short = int(difference > 0)
+    layouts[short].empty.extend([int(starts[short][-1])] * abs(difference))
+    return layouts
 
 
-def _apart(line: int, other: int, found: tuple[Layout, Layout]) -> int:
+def _apart(left_line: int, right_line: int, layouts: tuple[Layout, Layout]) -> int:
     """Return by how many lines the first text is further down than the second."""
-    return line + found[0].more - other - found[1].more
+    return left_line + layouts[0].more - right_line - layouts[1].more
 
 
-def _line(starts: I64, places: I64) -> I64:
+def _line(starts: I64, characters: I64) -> I64:
     """Return the line that holds each character."""
-    return np.searchsorted(starts[:-1], places, side="right") - 1
+    return np.searchsorted(starts[:-1], characters, side="right") - 1
 
 
-def _nearest_line(starts: I64, places: I64) -> I64:
+def _nearest_line(starts: I64, characters: I64) -> I64:
     """Return the line whose beginning is nearest to each character."""
-    line = _line(starts, places)
-    found: I64 = line + (2 * (places - starts[line]) > starts[line + 1] - starts[line])
-    return found
+    line = _line(starts, characters)
+    nearest: I64 = line + (2 * (characters - starts[line]) > starts[line + 1] - starts[line])
+    return nearest
 
 
 _SIDE_BY_SIDE: Final = 680  # pixels from which there is room for one beside the other
@@ -260,8 +260,8 @@ class TextChoice:
         if audit is not None and audit.text is not None:
             return audit.text
         if document is None and audit is not None:
-            found = (row.document for row in self.rows if row.document is not None)
-            document = next((one for one in found if _is_of(one, audit)), None)
+            documents = (row.document for row in self.rows if row.document is not None)
+            document = next((document for document in documents if _is_of(document, audit)), None)
         return document.text if document is not None else None
 
     @property
@@ -276,8 +276,8 @@ class TextChoice:
     def words(self) -> str:
         """What it is called."""
         if self.item is not None:
-            found = self.item.finding
-            name, created = self.item.name, found.created if found is not None else ""
+            finding = self.item.finding
+            name, created = self.item.name, finding.created if finding is not None else ""
         else:
             assert self.saved is not None  # a choice is one or the other
             name, created = self.saved.input.name, self.saved.created
@@ -292,11 +292,11 @@ def text_choices(items: Sequence[Item], audits: Sequence[Audit] = ()) -> list[Te
         items: The rows of the list.
         audits: Audits that may be in a case only.
     """
-    named = {audit.id for audit in audits}
-    others = (i for i in items if i.finding is None or i.finding.id not in named)
+    audit_ids = {audit.id for audit in audits}
+    unaudited = (i for i in items if i.finding is None or i.finding.id not in audit_ids)
     return [
         *(TextChoice(saved=audit, rows=items) for audit in audits),
-        *(TextChoice(item=item, rows=items) for item in others if _readable(item)),
+        *(TextChoice(item=item, rows=items) for item in unaudited if _readable(item)),
     ]
 
 
@@ -379,12 +379,12 @@ class SideBySideDialog(PlainDialog):
         self.previous = plain_button(translate("SideBySide", "Previous difference"), self.go_back)
         self.next = plain_button(translate("SideBySide", "Next difference"), self.go_on)
         native = QKeySequence.SequenceFormat.NativeText
-        for button, act, name in (
+        for button, action, name in (
             (self.previous, self.go_back, "Shift+F3"),
             (self.next, self.go_on, "F3"),
         ):
             keys = QKeySequence(name)
-            QShortcut(keys, self).activated.connect(act)  # a button's own one waits
+            QShortcut(keys, self).activated.connect(action)  # a button's own one waits
             button.setToolTip(keys.toString(native))
         self._splitter = QSplitter()
         self._splitter.setChildrenCollapsible(False)
@@ -404,9 +404,9 @@ class SideBySideDialog(PlainDialog):
         foot = row_of((self._marks, 1), close_button(self))
         layout = dialog_column(self, spacing=GRID)
         add_parts(layout, self.words, head, (self._splitter, 1), foot)
-        for pane, place in ((self.first, first), (self.second, second)):
+        for pane, index in ((self.first, first), (self.second, second)):
             pane.choice.addItems([f"{n}. {c.words}" for n, c in enumerate(self._choices, start=1)])
-            pane.choice.setCurrentIndex(place)
+            pane.choice.setCurrentIndex(index)
             pane.choice.currentIndexChanged.connect(self._choose)
         session.texts.queue.dataChanged.connect(self._changed)
         self._choose()
@@ -439,27 +439,27 @@ class SideBySideDialog(PlainDialog):
         return self._choices[first], self._choices[second]
 
     def _choose(self) -> None:
-        for one in self.chosen:
-            if not one.fetched and one.item is not None:
-                self._session.record.fetch(one.item)
+        for choice in self.chosen:
+            if not choice.fetched and choice.item is not None:
+                self._session.record.fetch(choice.item)
         self._show()
 
     def _changed(self, first: QModelIndex, last: QModelIndex) -> None:
         queue = self._session.texts.queue
         rows = {queue.item(row) for row in range(first.row(), last.row() + 1)}
-        if any(one.item in rows and one.fetched for one in self._awaited):
+        if any(choice.item in rows and choice.fetched for choice in self._awaited):
             self._show()
 
     def _show(self) -> None:
         self._drop()
-        self._awaited = [one for one in self.chosen if not one.fetched]
+        self._awaited = [choice for choice in self.chosen if not choice.fetched]
         self._alignment, self._stops, self._place = None, [], -1
         self.pairing.pair(None)
         texts = []
-        for pane, one in zip((self.first, self.second), self.chosen, strict=True):
-            pane.selection.show(one.audit)
-            pane.show_text(one.text or "", one.audit, _note(one))
-            texts.append(one.text)
+        for pane, text_choice in zip((self.first, self.second), self.chosen, strict=True):
+            pane.selection.show(text_choice.audit)
+            pane.show_text(text_choice.text or "", text_choice.audit, _note(text_choice))
+            texts.append(text_choice.text)
         left, right = texts
         self.here.setText("")
         self._enable()
@@ -488,7 +488,7 @@ class SideBySideDialog(PlainDialog):
 
     def _find_stops(self, alignment: Alignment) -> list[tuple[Pair, bool]]:
         stops = [(pair, False) for pair in alignment.differences]
-        audits = [one.audit for one in self.chosen]
+        audits = [choice.audit for choice in self.chosen]
         if all(audit is not None for audit in audits):
             marked = [audit.finding.passages for audit in audits if audit]
             spans = [[(p.start, p.end) for _, p in passages] for passages in marked]
@@ -508,19 +508,19 @@ class SideBySideDialog(PlainDialog):
                 f"{100 * alignment.shared // max(1, size)}\N{NO-BREAK SPACE}%"
                 for size in alignment.words
             )
-            words = translate(
+            template = translate(
                 "SideBySide",
                 "{n:plural(One difference|{n:count} differences)}. {first:text} of the first "
                 "text's words are in the second, and {second:text} of the second text's words "
                 "are in the first, in the same order.",
             )
-            parts.append(filled(words, n=differ, first=first, second=second))
+            parts.append(filled(template, n=differ, first=first, second=second))
         if only := sum(marked for _, marked in self._stops):
-            words = translate(
+            template = translate(
                 "SideBySide",
                 "{n:plural(One stretch is|{n:count} stretches are)} marked in one of them only.",
             )
-            parts.append(filled(words, n=only))
+            parts.append(filled(template, n=only))
         return " ".join(parts)
 
     # From one difference to the next
@@ -533,57 +533,61 @@ class SideBySideDialog(PlainDialog):
         """Show the difference before; before the first one the last."""
         self._go(-1)
 
-    def _go(self, by: int) -> None:
+    def _go(self, step: int) -> None:
         if not self._stops:
             return
-        begun = self._place >= 0
-        self._place = (self._place + by) % len(self._stops) if begun else (0 if by > 0 else -1)
+        started = self._place >= 0
+        self._place = (
+            (self._place + step) % len(self._stops) if started else (0 if step > 0 else -1)
+        )
         self._place %= len(self._stops)
         pair, marked = self._stops[self._place]
         self.pairing.show_pair(pair)
-        words = translate("SideBySide", "{n:count} of {all:count}: {what:text}")
-        what = _marked(pair, self.chosen) if marked else _difference(pair, self.chosen)
-        self.here.setText(filled(words, n=self._place + 1, all=len(self._stops), what=what))
+        template = translate("SideBySide", "{n:count} of {all:count}: {what:text}")
+        difference = _marked(pair, self.chosen) if marked else _difference(pair, self.chosen)
+        self.here.setText(
+            filled(template, n=self._place + 1, all=len(self._stops), what=difference)
+        )
 
     def _enable(self) -> None:
         for button in (self.previous, self.next):
             button.setEnabled(bool(self._stops))
 
 
-def _note(one: TextChoice) -> str:
-    if not one.fetched:
+def _note(choice: TextChoice) -> str:
+    if not choice.fetched:
         return translate("SideBySide", "It is being opened.")
-    if one.text is None and one.item is not None and one.item.failure is not None:
-        return one.item.failure.words
-    if one.text is None:
+    if choice.text is None and choice.item is not None and choice.item.failure is not None:
+        return choice.item.failure.words
+    if choice.text is None:
         return translate(
             "SideBySide", "This text was not kept. Add its file to the list to see it here."
         )
     return translate("SideBySide", "Not audited, so nothing is shaded.")
 
 
-def _quotes(pair: Pair, chosen: tuple[TextChoice, TextChoice]) -> list[str]:
+def _quotes(pair: Pair, choices: tuple[TextChoice, TextChoice]) -> list[str]:
     quoted = []
-    for one, (start, end) in zip(chosen, (pair.left, pair.right), strict=True):
-        words = safe_text((one.text or "")[start : min(end, start + _QUOTED)].strip())
-        quoted.append(f"{words} …" if end - start > _QUOTED else words)
+    for choice, (start, end) in zip(choices, (pair.left, pair.right), strict=True):
+        quotation = safe_text((choice.text or "")[start : min(end, start + _QUOTED)].strip())
+        quoted.append(f"{quotation} …" if end - start > _QUOTED else quotation)
     return quoted
 
 
-def _difference(pair: Pair, chosen: tuple[TextChoice, TextChoice]) -> str:
-    words = {
+def _difference(pair: Pair, choices: tuple[TextChoice, TextChoice]) -> str:
+    template = {
         Kind.LEFT: translate("SideBySide", "only in the first text “{first:text}”"),
         Kind.RIGHT: translate("SideBySide", "only in the second text “{second:text}”"),
     }.get(pair.kind, translate("SideBySide", "“{first:text}”, in the second “{second:text}”"))
-    first, second = _quotes(pair, chosen)
-    return filled(words, first=first, second=second)
+    first, second = _quotes(pair, choices)
+    return filled(template, first=first, second=second)
 
 
-def _marked(pair: Pair, chosen: tuple[TextChoice, TextChoice]) -> str:
-    words = (
+def _marked(pair: Pair, choices: tuple[TextChoice, TextChoice]) -> str:
+    template = (
         translate("SideBySide", "marked in the first text only “{first:text}”")
         if pair.kind is Kind.LEFT
         else translate("SideBySide", "marked in the second text only “{first:text}”")
     )
-    first, _ = _quotes(pair, chosen)
-    return filled(words, first=first)
+    first, _ = _quotes(pair, choices)
+    return filled(template, first=first)

@@ -64,13 +64,13 @@ def progress_words(progress: Progress) -> str:
     """Say how far a step is, and how long it will take."""
     parts = [step_words(progress)]
     if progress.name == READING and progress.total:
-        words = (
+        text = (
             translate("Busy", "{n:count} of {all:count} tokens of {texts:count} texts")
             if progress.texts > 1
             else translate("Busy", "{n:count} of {all:count} tokens")
         )
-        words = filled(words, n=progress.done, all=progress.total, texts=progress.texts)
-        parts[0] += f", {words}"
+        text = filled(text, n=progress.done, all=progress.total, texts=progress.texts)
+        parts[0] += f", {text}"
     if progress.seconds_left is not None:
         parts.append(left_words(progress.seconds_left))
     return " · ".join(parts)
@@ -90,7 +90,7 @@ class EmptyView(ScrollCard):
         sign.setPixmap(app_icon().pixmap(56, 56))
         sign.setAccessibleName("PURA Audit")
         heading = label(translate("Empty", "Drop a text here"), "answer")
-        words = label(
+        explanation = label(
             translate(
                 "Empty",
                 "One file, many, or a folder; or paste a text. It is read on this computer, and "
@@ -113,8 +113,18 @@ class EmptyView(ScrollCard):
         buttons = row_of(self.open, self.paste, self.sample, None)
         inside = QWidget()
         inside.setMaximumWidth(WIDE)
-        shown = (sign, GRID, heading, words, GRID * 2, buttons, GRID * 2, self.setup, self.outlook)
-        add_parts(column_of(inside=inside), *shown)
+        parts = (
+            sign,
+            GRID,
+            heading,
+            explanation,
+            GRID * 2,
+            buttons,
+            GRID * 2,
+            self.setup,
+            self.outlook,
+        )
+        add_parts(column_of(inside=inside), *parts)
         self.column.addItem(self._above)
         add_parts(self.column, row_of(None, (inside, 1000), None), None)
 
@@ -157,15 +167,15 @@ def _outlook() -> QWidget:
             translate("Empty", "Token by token, bit by bit, and how the evidence grows."),
         ),
     )
-    made = QWidget()
-    row = row_of(spacing=GAP, inside=made)
-    for title, words in parts:
+    outlook = QWidget()
+    row = row_of(spacing=GAP, inside=outlook)
+    for title, text in parts:
         box = QFrame()
         box.setProperty("role", "box")
-        lines = column_of(label(title, "title"), label(words, "muted", wrap=True), None, inside=box)
+        lines = column_of(label(title, "title"), label(text, "muted", wrap=True), None, inside=box)
         lines.setContentsMargins(GAP, GRID, GAP, GRID)
         row.addWidget(box, 1)
-    return made
+    return outlook
 
 
 class _PromptField(QPlainTextEdit):
@@ -238,16 +248,16 @@ class ReadyView(ScrollCard):
         self.prompting = QWidget()
         several = row_of(self.several, None, self.from_file, spacing=-1)
         column_of(caption, self.prompt, several, inside=self.prompting)
-        about = column_of(self.document, self.words, spacing=2)
-        above = (self.heading, about, self.setup)
+        description = column_of(self.document, self.words, spacing=2)
+        above = (self.heading, description, self.setup)
         add_parts(self.column, *above, self.prompting, self.expectation, None)
 
     def _changed(self) -> None:
         self.prompt_changed.emit(self.prompt.toPlainText(), self.several.isChecked())
 
-    def expect(self, words: str) -> None:
+    def expect(self, expectation: str) -> None:
         """Say what may be expected of the text."""
-        self.expectation.setText(words)
+        self.expectation.setText(expectation)
 
     def show_item(
         self, item: Item, missing: Sequence[str] = (), *, installing: bool = False
@@ -274,7 +284,7 @@ class ReadyView(ScrollCard):
                 translate("Ready", "Setting up") if waits else translate("Ready", "Not set up yet")
             )
         self.heading.setText(heading)
-        way = {
+        advice = {
             ItemState.WAITING: translate("Ready", "The audit begins when the others are done."),
             ItemState.INTERRUPTED: translate(
                 "Ready", "The program ended before it was done. Press Audit (Ctrl+Return)."
@@ -288,13 +298,13 @@ class ReadyView(ScrollCard):
             ItemState.DONE: "",
         }.get(item.state, translate("Ready", "Press Audit (Ctrl+Return)."))
         if waits:
-            way = translate("Ready", "It can be audited when the model is installed.")
+            advice = translate("Ready", "It can be audited when the model is installed.")
         elif missing:
-            way = translate("Ready", "It waits here. Choose how you want to begin:")
+            advice = translate("Ready", "It waits here. Choose how you want to begin:")
         parts = [item.name, measure_words(item)]
         self.document.setText(" · ".join(filter(None, parts)))
-        self.words.setText(way)
-        self.words.setVisible(bool(way))
+        self.words.setText(advice)
+        self.words.setVisible(bool(advice))
         for field in (self.prompt, self.several):
             field.blockSignals(True)
         if self.prompt.toPlainText() != item.prompt:
@@ -384,29 +394,29 @@ class ErrorView(ScrollCard):
         buttons = row_of(self.again, self.remove, None, spacing=GAP)
         add_parts(self.column, self.document, *lines, GRID, buttons, None)
 
-    def show_failure(self, failure: Failure, name: str, *, again: bool) -> None:
+    def show_failure(self, failure: Failure, name: str, *, can_retry: bool) -> None:
         """Show why.
 
         Args:
             failure: What happened.
             name: Of the text.
-            again: Whether there is a text that could be audited once more.
+            can_retry: Whether there is a text that could be audited once more.
         """
         self._failure = failure
         self.document.setText(name)
         self.what.setText(failure.message)
-        hint, words = failure.hint, translate("Error", "Try again")
+        hint, caption = failure.hint, translate("Error", "Try again")
         if failure.code in OF_MODELS:
             hint = translate("Error", "Install it or put it back, or choose another model.")
-            words = translate("Error", "Models …")
+            caption = translate("Error", "Models …")
         self.way.setText(hint)
         self.way.setVisible(bool(hint))
-        self.again.setText(words)
-        self.again.setVisible(again)
+        self.again.setText(caption)
+        self.again.setVisible(can_retry)
 
     def _act(self) -> None:
-        here = self._failure is not None and self._failure.code in OF_MODELS
-        (self.models_wanted if here else self.again_wanted).emit()
+        of_model = self._failure is not None and self._failure.code in OF_MODELS
+        (self.models_wanted if of_model else self.again_wanted).emit()
 
 
 OF_MODELS: Final = ("model-missing", "model-gone")

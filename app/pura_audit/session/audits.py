@@ -1,6 +1,7 @@
 """Audits of rows.
 
-Which are due, with what they are made, in which order they run, how long one takes.
+It decides which audits are due, with which choices and in which order they run, and estimates
+how long they take.
 """
 
 from __future__ import annotations
@@ -52,10 +53,10 @@ EXCERPT_UNMEASURED: Final = 4_000
 
 
 class ReadingSpeed:
-    """Characters a second, of one model on one device.
+    """The reading speed of one model on one device, in characters a second.
 
     Args:
-        settings: Remember the pace until the next start.
+        settings: The settings, which store the speed between runs.
     """
 
     def __init__(self, settings: SettingsFile) -> None:
@@ -63,19 +64,19 @@ class ReadingSpeed:
         self._of = ""
 
     def use(self, model: InstalledModel | None, device: object) -> None:
-        """Say with what the next audits are done."""
+        """Set the model and the device of the next audits."""
         device_name = f"{device.name} {device.dtype}" if isinstance(device, Device) else ""
         self._of = f"{model.fingerprint} {device_name}" if model is not None and device_name else ""
 
     @property
     def rate(self) -> float | None:
-        """Characters a second; None while nothing was measured."""
+        """Characters a second; None before the first measurement."""
         now = self._settings.current
         measured = self._of and now.pace_of == self._of
         return now.pace if measured and math.isfinite(now.pace) and now.pace > 0 else None
 
     def note(self, audit: Audit) -> None:
-        """Learn from an audit that was done."""
+        """Update the speed from a finished audit."""
         spent = sum(step.seconds for step in audit.log)
         short = audit.input.characters < SHORTEST or audit.stopped is not None
         if not self._of or short or spent <= 0:
@@ -86,12 +87,12 @@ class ReadingSpeed:
         )
 
     def seconds(self, rows: Iterable[Item]) -> float | None:
-        """Return how long audits of these texts take together; None where that is not known."""
+        """Return how many seconds the audits of these rows take together; None if unknown."""
         rate = self.rate
         return None if rate is None else sum(map(_characters, rows)) / rate
 
     def long(self, items: Iterable[Item]) -> bool:
-        """Whether somebody is to be asked before these texts are audited."""
+        """Return whether the audits take so long that the user is asked first."""
         rows = list(items)
         expected = self.seconds(rows)
         if expected is None:
@@ -100,7 +101,7 @@ class ReadingSpeed:
 
     @property
     def excerpt(self) -> int:
-        """How many characters are read in about a minute."""
+        """Number of characters that are read in about a minute."""
         rate = self.rate
         if rate is None:
             return EXCERPT_UNMEASURED
@@ -108,7 +109,7 @@ class ReadingSpeed:
 
 
 def excerpt_of(text: str, characters: int) -> str:
-    """Return how a text begins, up to the end of a paragraph, a sentence or a word."""
+    """Return the beginning of a text, up to the end of a paragraph, a sentence or a word."""
     if len(text) <= characters:
         return text
     begin = text[:characters]
@@ -120,7 +121,7 @@ def excerpt_of(text: str, characters: int) -> str:
 
 
 def length(row: Item) -> int:
-    """Return the characters of a row's text; 0 while it was never read."""
+    """Return the number of characters of a row's text; 0 if it was never read."""
     return len(row.document.text) if row.document is not None else row.known_length
 
 
@@ -135,7 +136,7 @@ SHORT_S: Final = 20.0  # what is over sooner needs no word
 
 @dataclass(kw_only=True, eq=False)
 class _Request:
-    """An audit that somebody asked for; ``row`` belongs to the window's thread."""
+    """A requested audit; ``row`` belongs to the window's thread."""
 
     row: Item
     size: int
@@ -150,17 +151,17 @@ class _Request:
 
 
 class AuditStream(QObject):
-    """Reads rows; short ones first.
+    """Audits rows in a worker thread, short ones first.
 
     Args:
         jobs: The queue of the model.
-        engine: Who reads.
-        keeper: Keeps what was found, before anybody hears of it.
+        engine: Performs the audits.
+        keeper: Saves each finding before it is reported.
 
     Signals:
-        begun: A row's turn has come: the row.
-        progressed: How far a row is: the row, and a Progress.
-        ended: What came of a row: the row, and Done with what was kept, Failure or Stopped.
+        begun: The audit of a row begins; carries the row.
+        progressed: The audit of a row advanced; carries the row and a Progress.
+        ended: The audit of a row ended; carries the row, and Done with a Kept, Failure or Stopped.
     """
 
     begun = Signal(object)
@@ -184,9 +185,9 @@ class AuditStream(QObject):
     # In the window's thread
 
     def ask(self, row: Item, setup: Setup, text: AuditText | UnreadFile) -> None:
-        """Let a row wait, before the longer ones that came last.
+        """Queue the audit of a row, before longer ones at the end of the queue.
 
-        Files are read one by one, so the texts of one order come here in any order.
+        Files are read one by one, so texts that were added together arrive in any order.
         """
         request = _Request(row=row, size=length(row), setup=setup, text=text)
         self._asked[row] = request
@@ -201,7 +202,7 @@ class AuditStream(QObject):
             QTimer.singleShot(0, self, self._together.set)
 
     def stop(self, rows: Iterable[Item]) -> None:
-        """Stop these rows, waiting or read; those in the same batch go on."""
+        """Stop the audits of these rows, waiting or running; others in the same batch continue."""
         for row in rows:
             request = self._asked.get(row)
             if request is not None:
@@ -212,16 +213,16 @@ class AuditStream(QObject):
                 self._end(request, Stopped())
 
     def stop_all(self) -> None:
-        """Stop every row."""
+        """Stop all audits."""
         self.stop(list(self._asked))
 
     def order(self) -> tuple[Item, ...]:
-        """Return the rows that wait, next first."""
+        """Return the waiting rows, the next one first."""
         with self._lock:
             return tuple(request.row for request in self._waiting)
 
     def move(self, row: Item, steps: int) -> None:
-        """Let a waiting row be read earlier (negative) or later."""
+        """Move a waiting row up (negative) or down in the queue."""
         request = self._asked.get(row)
         with self._lock:
             if request is not None and request in self._waiting:
@@ -279,7 +280,7 @@ class AuditStream(QObject):
             return self._waiting[0].setup if self._waiting else None
 
     def _take(self, setup: Setup, context: JobContext) -> Iterator[_Request]:
-        """Take rows from those that wait, as long as they are read with the same."""
+        """Yield waiting requests as long as they have the same setup."""
         while True:
             context.checkpoint()
             with self._lock:
@@ -343,23 +344,23 @@ _FRESH = (ItemState.READY, ItemState.INTERRUPTED)
 
 
 class Audits(QObject):
-    """Has rows audited with what is chosen.
+    """Audits rows with the chosen keys, model and profiles.
 
     Args:
-        texts: The rows.
-        chosen: With what they are audited.
-        model: The queue of whatever reads with the model.
-        engine: Who reads.
-        keeper: Keeps what was found.
-        settings: Say whether audits begin by themselves.
+        texts: The list of texts.
+        chosen: The keys, the model and the profiles in use.
+        model: The queue of the model.
+        engine: Performs the audits.
+        keeper: Saves the findings.
+        settings: The settings, which decide whether audits begin by themselves.
 
     Attributes:
-        stream: The rows that wait and those that are read.
-        pace: How long audits take.
+        stream: The waiting and the running audits.
+        pace: The measured reading speed.
 
     Signals:
-        kept: A row's finding has come, and is in the case log: the row.
-        noticed: Something to say in the status line.
+        kept: A finding was saved to the case log; carries the row.
+        noticed: A message for the status line.
     """
 
     kept = Signal(object)
@@ -391,7 +392,7 @@ class Audits(QObject):
             signal.connect(lambda: self.pace.use(choices.model, choices.device))
 
     def due(self) -> tuple[Item, ...]:
-        """Return the rows that the Audit button would do: all new ones, else the one on screen."""
+        """Return the rows that the Audit button starts: all new ones, or else the one on screen."""
         fresh = tuple(i for i in self._texts.queue.items if i.runnable and i.state in _FRESH)
         if fresh:
             return fresh
@@ -405,7 +406,7 @@ class Audits(QObject):
         return not self._policy.exists() if setting is None else setting
 
     def take_dropped(self) -> tuple[Item, ...]:
-        """Return the texts that were dropped, once: when all are read and nothing is missing."""
+        """Return the dropped rows once all are read and nothing is missing, but only once."""
         choices, dropped = self._chosen, self._texts.dropped
         if any(row.state is ItemState.LOADING for row in dropped):
             return ()
@@ -417,7 +418,7 @@ class Audits(QObject):
         return tuple(i for i in due if i in listed and i.state is ItemState.READY)
 
     def audit(self, rows: Sequence[Item] | None = None) -> None:
-        """Queue audits of the rows, short ones first; a file that was not read is read again."""
+        """Queue audits of rows, short ones first; a file without a text is read again first."""
         for row in sorted(rows if rows is not None else self.due(), key=length):
             if row.document is None and row.path is not None and not row.active:
                 row.failure, row.wanted = None, True
@@ -427,7 +428,7 @@ class Audits(QObject):
                 self._ask(row, row.document)
 
     def audit_excerpts(self, items: Sequence[Item]) -> None:
-        """Audit how the long ones of these texts begin, each as a row and a text of its own."""
+        """Audit the short texts of these rows, and excerpts of the long ones as new rows."""
         longest = self.pace.excerpt
         rows = []
         for item in items:
@@ -448,13 +449,13 @@ class Audits(QObject):
             self._texts.show(rows[0])
 
     def cancel(self) -> None:
-        """Stop every audit that runs or waits, and whatever else reads with the model."""
+        """Stop all audits and every other job of the model's queue."""
         self.stream.stop_all()
         self._model.cancel_all()
 
     @property
     def seconds_left(self) -> float | None:
-        """How long everything takes that runs or waits; None where that is not known."""
+        """Seconds until all running and waiting audits are done; None if unknown."""
         active = [row for row in self._texts.queue.items if row.active]
         waiting = self.pace.seconds(row for row in active if row.state is ItemState.WAITING)
         running = [row for row in active if row.state is ItemState.RUNNING]
@@ -468,7 +469,7 @@ class Audits(QObject):
         return left if only or left is None or waiting is None else left + waiting
 
     def expectation_words(self, row: Item) -> str:
-        """Say what may be expected of a text that was not audited yet; "" for nothing."""
+        """Return what to expect of a text that was not audited yet; empty if nothing is known."""
         profile = self._profile(row)
         if row.document is None or profile is None or row.state is not ItemState.READY:
             return ""
@@ -537,7 +538,7 @@ class Audits(QObject):
         self._texts.touch(row)
 
     def _profile(self, row: Item) -> Profile | None:
-        """Return what a row is read with: its own profile, else the one that is chosen."""
+        """Return the profile of a row: its own, or else the chosen one."""
         return row.profile or (self._chosen.profile.profile if self._chosen.profile else None)
 
     def _setup(self, row: Item) -> Setup | None:
@@ -559,7 +560,7 @@ class Audits(QObject):
         )
 
     def _prompts(self, row: Item) -> tuple[str, ...] | None:
-        """Return the prompts of a row; None where a line of its candidates is none."""
+        """Return the prompts of a row; None, after a message, if a candidate is invalid."""
         if not row.prompt.strip():
             return ()
         try:

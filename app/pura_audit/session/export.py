@@ -1,4 +1,4 @@
-"""Rows of the list as files: CSV and XLSX that no spreadsheet runs or rounds, or a batch's rows."""
+"""Export of rows as CSV and XLSX, safe from formulas and rounding, or as batch results."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pura.batch.results import Row
 
 Cell = str | int | float | None
-"""A number is one for the spreadsheet too; a text stays a text, whatever it looks like."""
+"""The content of a cell: a number stays a number, and a text a text, in the spreadsheet."""
 
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 _EXACT: Final = re.compile(r"-?(0|[1-9]\d{0,14})(\.\d{1,15})?([eE][-+]?\d{1,3})?")
@@ -69,8 +69,8 @@ class Sheet:
     """A sheet of a workbook.
 
     Attributes:
-        name: What stands on its tab, at most 31 characters.
-        head: The words above the columns; none where the rows speak for themselves.
+        name: Title of the tab, at most 31 characters.
+        head: Headers of the columns; empty for none.
         rows: The cells.
     """
 
@@ -125,10 +125,10 @@ Table = tuple[tuple[str, ...], list[tuple[Cell, ...]]]
 def export_rows(
     environment: Environment, rows: Sequence[ResultRow], path: Path, context: JobContext
 ) -> int:
-    """Write rows; the ending of the name decides how. In the thread of the cases.
+    """Write rows in the format that the file's suffix names. Runs in the thread of the cases.
 
     Returns:
-        How many were written: the columns of ``pura batch`` take findings only.
+        Number of written rows: the format of ``pura batch`` holds findings only.
 
     Raises:
         PuraError: The file cannot be written, or a record cannot be read.
@@ -150,7 +150,7 @@ def export_rows(
 def exported_table(
     environment: Environment, rows: Sequence[ResultRow], context: JobContext
 ) -> Table:
-    """Return the words above the columns, and the cells: what is shown, then what it rests on."""
+    """Return the headers and the cells: the columns of the table, then the facts behind them."""
     names = headers()
     head = (*(names[column] for column in COLUMNS), *_facts_headers())
     cells = []
@@ -164,7 +164,7 @@ def exported_table(
 
 
 def _number(row: ResultRow, column: str) -> Cell:
-    """Return a number as one, where the table shows it."""
+    """Return the number in a column, rounded as in the table; None if the table shows none."""
     value = row.number(column) if row.cell(column) else None
     return value if value is None or column == "tokens" else round(value, _DIGITS[column])
 
@@ -195,7 +195,7 @@ def _made_with() -> tuple[str, ...]:
 
 
 def _facts(environment: Environment, row: ResultRow, same: str) -> tuple[str, ...]:
-    """Return what the finding of a row rests on; of a row of a result, what it says of it."""
+    """Return the facts behind the finding of a row."""
     if row.row is not None:
         result_row = row.row
         made_with = (result_row[name] or "" for name in ("key", "profile", "model"))
@@ -220,7 +220,7 @@ def _facts(environment: Environment, row: ResultRow, same: str) -> tuple[str, ..
 
 
 def _notes(finding: Finding | None) -> tuple[str, ...]:
-    """Return what a finding has in words, a cell each."""
+    """Return the remarks of a finding, one cell each."""
     rows = (value.words for value in VALUES.values() if value.words is not None)
     return tuple("" if finding is None else " ".join(words(finding, language())) for words in rows)
 
@@ -230,7 +230,7 @@ def _named(name: str, fingerprint: str) -> str:
 
 
 def _about(head: Sequence[str], cells: Sequence[tuple[Cell, ...]]) -> Sheet:
-    """Return the sheet that says what was done, with what, and how it is to be read."""
+    """Return the sheet that explains how the table was made and how to read it."""
 
     def distinct(values: Iterable[Cell]) -> str:
         return "; ".join(dict.fromkeys(str(value) for value in values if value))

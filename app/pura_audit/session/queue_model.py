@@ -1,4 +1,4 @@
-"""The queue as a Qt list model; a row is a text and what became of it."""
+"""The list of texts as a Qt model; a row is a text with the state of its audit."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from pura_audit.session.choices import KeyChoice
 
 
 class ItemState(StrEnum):
-    """Where a row stands."""
+    """State of a row."""
 
     LOADING = "loading"
     READY = "ready"
@@ -44,32 +44,32 @@ class ItemState(StrEnum):
 
 @dataclass(kw_only=True, eq=False)
 class Item:
-    """A row; lives in the window's thread only.
+    """A row of the list; used in the window's thread only.
 
     Attributes:
-        number: Unique within the run.
-        name: What people call it.
-        path: The file, or None for pasted text.
-        part: The part of the file that it is alone; None where all that the file holds is wanted.
-        document: The text, once it is read.
-        known_length: Characters of the text when it was last read, as an earlier run noted them.
-        known_digest: The digest of the text, the same way.
-        prompt: The known prompt, or "".
-        several: The prompt is a list of candidates, one a line.
+        number: Number that is unique within the run.
+        name: Name for people.
+        path: Path of the file; None for a pasted text.
+        part: The single part of the file that the row stands for; None for the usual parts.
+        document: The text; None until it was read.
+        known_length: Number of characters that an earlier run noted.
+        known_digest: Digest of the text that an earlier run noted.
+        prompt: The known prompt; empty for none.
+        several: Whether the prompt is a list of candidates, one a line.
         key: The key to use instead of the chosen one (samples bring their own).
         profile: The profile to use instead of the chosen one.
-        state: Where it stands.
-        progress: While it runs.
-        looks: Tokens read and log10 of the evidence, at each look while it runs.
-        wanted: It is audited as soon as it has been read.
-        sample: It is the sample text.
-        imported: Its audit was done by somebody else and only opened here.
-        audit: When it is done and its record is in memory.
-        finding: The finding as the list keeps it, when it is done.
-        status: Where the finding is in the case log; None while it is not in it.
-        report: The report that was last written of it in this run.
-        original: The file with the bytes that were examined, chosen for its pages.
-        failure: When it failed, could not be examined, or could not be kept.
+        state: State of the row.
+        progress: Progress of the running audit.
+        looks: Number of tokens read, and log10 evidence, at each interim look.
+        wanted: Whether it is audited as soon as its file was read.
+        sample: Whether it is the sample text.
+        imported: Whether its audit was made elsewhere and opened here.
+        audit: The record of the finished audit, if it is in memory.
+        finding: The short form of the finding, once the audit is done.
+        status: State of the finding in the case log; None if it is not saved.
+        report: The report that was last written in this run.
+        original: File with the examined bytes, chosen to show its pages.
+        failure: Why the audit failed, or the finding could not be saved.
     """
 
     number: int
@@ -98,39 +98,39 @@ class Item:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the text, hex; "" as long as nobody has read it."""
+        """SHA-256 of the text in hexadecimal; empty until the text was read."""
         return self.document.digest if self.document is not None else self.known_digest
 
     @property
     def runnable(self) -> bool:
-        """Whether an audit of it can be asked for; a file without a text is read again for it."""
+        """Whether its audit can be requested; a file without a text is read again first."""
         has_text = self.document is not None or self.path is not None
         return has_text and self.state is not ItemState.LOADING and not self.active
 
     @property
     def unkept(self) -> bool:
-        """Whether its finding is in memory alone."""
+        """Whether its finding could not be saved."""
         return self.audit is not None and self.status is None and not self.imported
 
     @property
     def examined(self) -> bool:
-        """Whether there is a finding about its text: not of what could not be examined."""
+        """Whether its text was examined and has a finding."""
         finished = self.state is ItemState.DONE
         return finished and (self.finding is None or self.finding.verdict != "not-examinable")
 
     @property
     def shown(self) -> Audit | None:
-        """The audit to show: the last one, also while the text is audited again."""
+        """The audit to show: the last one, even while the text is audited again."""
         return self.audit if self.state is ItemState.DONE or self.active else None
 
     @property
     def active(self) -> bool:
-        """Whether it waits for the model or is being read by it."""
+        """Whether its audit waits or runs."""
         return self.state in (ItemState.WAITING, ItemState.RUNNING)
 
 
 def listed(audit: Audit) -> Finding:
-    """Return what the list keeps of a finding, with the language that the text looks like."""
+    """Return the short form of a finding for the list, with the guessed language of the text."""
     return replace(audit.finding.brief(), language=language_of(audit.text or ""))
 
 
@@ -142,7 +142,7 @@ Index = QModelIndex | QPersistentModelIndex
 
 
 def state_words(state: ItemState) -> str:
-    """Name where a text stands that has no finding: in list, table and card the same."""
+    """Return the name of the state of a text without a finding, for list, table and card."""
     return {
         ItemState.LOADING: translate("Queue", "Opening"),
         ItemState.READY: translate("Queue", "Ready"),
@@ -155,7 +155,7 @@ def state_words(state: ItemState) -> str:
 
 
 def verdict_words(row: Item) -> str:
-    """Return what a row says below its name."""
+    """Return the line below the name of a row."""
     if row.state is ItemState.RUNNING:
         return _running(row)
     if row.state is ItemState.FAILED and row.failure is not None:
@@ -166,12 +166,12 @@ def verdict_words(row: Item) -> str:
 
 
 def case_words(name: str) -> str:
-    """Return the name of a case as it is shown: that of the one for all the rest is translated."""
+    """Return the displayed name of a case; that of the case “Unfiled” is translated."""
     return translate("Cases", "Unfiled") if name == UNFILED else name
 
 
 def saved_words(row: Item) -> str:
-    """Say whether a finding is kept."""
+    """Return whether a finding is saved."""
     if row.finding is None:
         return ""
     if row.status is None:
@@ -180,7 +180,7 @@ def saved_words(row: Item) -> str:
 
 
 def review_words(row: Item) -> str:
-    """Say what a second person made of a finding; empty where there is nothing to look at."""
+    """Return the state of the review of a finding; empty if none is needed."""
     if row.finding is None or row.status is None:
         return ""
     if row.status.review == "confirmed":
@@ -191,7 +191,7 @@ def review_words(row: Item) -> str:
 
 
 def status_words(row: Item) -> str:
-    """Say whether a finding is kept and reviewed."""
+    """Return whether a finding is saved and reviewed."""
     return " · ".join(filter(None, (saved_words(row), review_words(row))))
 
 
@@ -205,7 +205,7 @@ def _running(row: Item) -> str:
 
 
 def measure_words(row: Item) -> str:
-    """Return the size of a row's text: tokens when they are known, else bytes."""
+    """Return the size of a row's text in tokens, or in bytes while tokens are unknown."""
     if row.finding is not None:
         count = row.finding.tokens
         return filled(translate("Queue", "{n:count} {n:plural(token|tokens)}"), n=count)
@@ -213,7 +213,7 @@ def measure_words(row: Item) -> str:
 
 
 class QueueModel(QAbstractListModel):
-    """Rows of the queue, in order.
+    """The rows of the list, in order.
 
     Signals:
         counted: The number of rows has changed.
@@ -231,7 +231,7 @@ class QueueModel(QAbstractListModel):
         return 0 if parent is not None and parent.isValid() else len(self._items)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Return a row's name, its words for screen readers, or the row itself."""
+        """Return the name of a row, its description, or the row itself."""
         if not index.isValid() or not 0 <= index.row() < len(self._items):
             return None
         item = self._items[index.row()]
@@ -259,17 +259,17 @@ class QueueModel(QAbstractListModel):
         return self._items[row] if 0 <= row < len(self._items) else None
 
     def find(self, number: int) -> Item | None:
-        """Return the row of a number, or None when it was removed meanwhile."""
+        """Return the row with a number, or None if it was removed."""
         return next((item for item in self._items if item.number == number), None)
 
     def row(self, item: Item) -> int:
-        """Return the place of a row, -1 when it is not in the queue."""
+        """Return the index of a row; -1 if it is not in the list."""
         if self._places is None:
             self._places = {id(item): i for i, item in enumerate(self._items)}
         return self._places.get(id(item), -1)
 
     def insert(self, rows: Iterable[Item], row: int | None = None) -> None:
-        """Put rows in, at the end when no place is named."""
+        """Insert rows at an index, or at the end."""
         new = list(rows)
         if not new:
             return
@@ -281,7 +281,7 @@ class QueueModel(QAbstractListModel):
         self.counted.emit(len(self._items))
 
     def remove(self, items: Iterable[Item]) -> None:
-        """Take rows out."""
+        """Remove rows."""
         rows = sorted({row for item in items if (row := self.row(item)) >= 0}, reverse=True)
         runs = _runs(rows)
         if len(runs) > MAX_RUNS:  # one word for all of them: whoever listens looks once
@@ -299,7 +299,7 @@ class QueueModel(QAbstractListModel):
         self.counted.emit(len(self._items))
 
     def touch(self, item: Item) -> None:
-        """Say that a row has changed."""
+        """Report that a row has changed."""
         row = self.row(item)
         if row >= 0:
             index = self.index(row)
@@ -314,7 +314,7 @@ class QueueModel(QAbstractListModel):
 
 
 def _runs(falling: list[int]) -> list[tuple[int, int]]:
-    """Join neighbouring rows: pairs of last and first, the last pair first."""
+    """Return runs of neighbouring rows as (last, first), the last run first."""
     runs: list[tuple[int, int]] = []
     for row in falling:
         if runs and runs[-1][1] == row + 1:

@@ -1,4 +1,4 @@
-"""The list on disk and in the case log: what comes back after a restart, and where rows stand."""
+"""The journal of the list for the next start, and the state of its findings in the case log."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _log = logging.getLogger(__name__)
 
 
 class Journal:
-    """The file; a disk that refuses is logged, never in the way.
+    """The journal file; write errors are logged and never stop the work.
 
     Args:
         folder: The folder of the program's state.
@@ -46,12 +46,12 @@ class Journal:
         self._last: dict[int, dict[str, Any]] = {}
 
     def write(self, rows: Iterable[Item], removed: Iterable[Item], *, readable: bool) -> None:
-        """Note rows as they are now, and rows that were taken out.
+        """Write the present state of rows, and the removal of others.
 
         Args:
-            rows: Rows.
-            removed: Rows that are in the list no more.
-            readable: Pasted texts and prompts may stand in the file.
+            rows: Rows to write.
+            removed: Rows that were removed.
+            readable: Whether pasted texts and prompts may be written to the file.
         """
         lines = []
         for item in rows:
@@ -72,7 +72,7 @@ class Journal:
             _log.warning("the list of texts cannot be noted: %s", error.strerror)
 
     def read(self) -> list[Item]:
-        """Return the rows as they were; their numbers begin anew with the file."""
+        """Return the rows of the journal, numbered from 1."""
         try:
             with self.path.open("rb") as file:
                 content = file.read(MAX_BYTES)
@@ -95,7 +95,7 @@ class Journal:
         return texts
 
     def begin(self, rows: Iterable[Item], *, readable: bool) -> None:
-        """Write the file anew with these rows only."""
+        """Start a new journal with these rows."""
         self._last.clear()
         with suppress(OSError):
             write_atomic(self.path, b"", private=True)
@@ -167,7 +167,7 @@ def _item(number: int, row: dict[str, Any]) -> Item:
 
 
 def _state(name: str) -> ItemState:
-    """Return where a row stands after a restart."""
+    """Return the state of a row after a restart."""
     state = ItemState(name)
     if state is ItemState.RUNNING:
         return ItemState.INTERRUPTED
@@ -181,7 +181,7 @@ IN_MEMORY: Final = 40  # records that stay besides the one on screen
 
 
 def restored_words(rows: Sequence[Item]) -> str:
-    """Say what came back: every row is counted once, and nothing that there is not."""
+    """Return how many rows were restored, by state; each row is counted once."""
     states = [row.state for row in rows]
     finished = states.count(ItemState.DONE)
     cut = states.count(ItemState.INTERRUPTED)
@@ -197,17 +197,17 @@ def restored_words(rows: Sequence[Item]) -> str:
 
 
 class Record(QObject):
-    """Notes every change of the list, and follows the case log.
+    """Writes every change of the list to the journal, and follows the case log.
 
     Args:
-        texts: The list.
+        texts: The list of texts.
         cases: The case log.
-        settings: Say whether texts are kept, and who acts.
-        jobs: Reads the file.
+        settings: The settings: whether texts are stored, and the user's name.
+        jobs: The queue that reads the file.
         parent: Its owner.
 
     Signals:
-        noticed: Something to say in the status line.
+        noticed: A message for the status line.
     """
 
     noticed = Signal(str)
@@ -238,7 +238,7 @@ class Record(QObject):
     # On disk
 
     def restore(self) -> None:
-        """Bring back the list of an earlier run; nothing is noted before that."""
+        """Restore the list of an earlier run; nothing is written before that."""
         self._jobs.do(lambda _: self._journal.read(), self._restored, self)
 
     def _restored(self, outcome: Outcome[list[Item]]) -> None:
@@ -255,7 +255,7 @@ class Record(QObject):
         self._look()
 
     def write(self) -> None:
-        """Note what has changed since the last time."""
+        """Write the changes since the last call."""
         if not self._ready:
             return
         listed = {row.number: row for row in self._texts.queue.items}
@@ -266,7 +266,7 @@ class Record(QObject):
             self._journal.write(changed, removed, readable=self._readable)
 
     def freeze(self) -> None:
-        """Note the list, and nothing after it: what is cut off by closing comes back as cut off."""
+        """Write the list for the last time, so that audits cut off by closing come back as such."""
         self.write()
         self._ready = False
 
@@ -287,7 +287,7 @@ class Record(QObject):
             self.note(row)
 
     def note(self, row: Item) -> None:
-        """Note a row soon."""
+        """Write a row soon."""
         if not (row.imported and row.status is None):
             self._changed[row.number] = row
         if not self._noting.isActive():
@@ -300,7 +300,7 @@ class Record(QObject):
             self.fetch(self._texts.current)
 
     def fetch(self, row: Item) -> None:
-        """Bring a row's record, or its text, into memory, because it is to be shown."""
+        """Load the record or the text of a row that is to be shown."""
         finding = row.finding
         if row.state is ItemState.DONE and row.audit is None and finding is not None:
             auditor = self._settings.current.auditor or None
@@ -323,7 +323,7 @@ class Record(QObject):
         self._texts.touch(row)
 
     def count_loaded(self, row: Item) -> None:
-        """Count a record that came into memory; the oldest that can be read again goes."""
+        """Count a loaded record, and release the oldest one that can be loaded again."""
         self._loaded.append(row)
         for old in self._loaded[:-IN_MEMORY]:
             safe = old.status is not None and old.status.mode == KEEP
@@ -332,7 +332,7 @@ class Record(QObject):
                 self._loaded.remove(old)
 
     def _look(self) -> None:
-        """Ask the case log where the findings stand."""
+        """Look up the state of the findings in the case log."""
         audits = {i.finding.id for i in self._texts.queue.items if i.finding is not None}
         if not audits:
             return

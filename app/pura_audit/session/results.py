@@ -59,7 +59,7 @@ COLUMNS: Final = (
     "review",
 )
 NUMBERS: Final = {"evidence": "log10_e", "share": "share", "tokens": "tokens"}
-"""Columns of numbers, and what they are called in a finding."""
+"""Columns of numbers, with the attribute of a finding behind each."""
 KINDS: Final = (
     "mark",
     "indication",
@@ -71,7 +71,7 @@ KINDS: Final = (
     "failed",
     "waiting",
 )
-"""What the rows are filtered by, in this order."""
+"""Groups of rows, in the order of the filter."""
 BY_OUTCOME: Final = "outcome"
 BY_TEXT: Final = "text"
 GROUPINGS: Final = (BY_OUTCOME, BY_TEXT)
@@ -81,12 +81,12 @@ _UNKNOWN: Final = "unknown"
 
 @dataclass(frozen=True, kw_only=True)
 class Heading:
-    """What stands above the rows of a group.
+    """The heading above the rows of a group.
 
     Attributes:
-        group: Which: one of :data:`KINDS`, or the digest of a text.
-        words: What it says, with how many rows it has, shown or not.
-        folded: They are not shown.
+        group: The group: one of :data:`KINDS`, or the digest of a text.
+        words: Title and number of rows.
+        folded: Whether the rows are hidden.
     """
 
     group: str
@@ -96,15 +96,15 @@ class Heading:
 
 @dataclass(kw_only=True, eq=False)
 class ResultRow:
-    """A row: a text of the list, or a row of an opened result.
+    """A row of the table: a text of the list, or a row of an opened result.
 
     Attributes:
-        name: What people call it.
-        part: Which part of its file; or the name of the result that it comes from.
+        name: Name for people.
+        part: Part of its file, or the name of the result file that it comes from.
         item: The text of the list; None for a row of a result.
-        finding: The finding of a row of a result, where there is one.
-        error: Why there is none, or why it could not be examined.
-        row: The row of a result, as it was read.
+        finding: The finding of a row of a result, or None.
+        error: Why it has no finding or could not be examined.
+        row: The row of a result as read.
     """
 
     name: str
@@ -125,28 +125,28 @@ class ResultRow:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the text, hex; "" where it is not known."""
+        """SHA-256 of the text in hexadecimal; empty if unknown."""
         if self.row is not None:
             return self.row["digest"] or ""
         return self.item.digest if self.item is not None else ""
 
     @property
     def found(self) -> Finding | None:
-        """The finding, where there is one."""
+        """The finding, or None."""
         return self.item.finding if self.item is not None else self.finding
 
     def cell(self, column: str) -> str:
-        """Return what stands in a column."""
+        """Return the text of a column."""
         if column in _FINDING_CELLS:
             return "" if self.found is None else _FINDING_CELLS[column](self.found)
         return _CELLS[column](self)
 
     def number(self, column: str) -> float | None:
-        """Return what one of the :data:`NUMBERS` is; None without a finding."""
+        """Return the value of one of the :data:`NUMBERS`; None without a finding."""
         return None if self.found is None else getattr(self.found, NUMBERS[column])
 
     def order(self, column: str) -> tuple[bool, Any]:
-        """Return what the row is sorted by; rows without a value come last."""
+        """Return the sort key of the row; rows without a value come last."""
         if column == "outcome":
             return False, KINDS.index(self.kind)
         if column in NUMBERS:
@@ -168,7 +168,7 @@ def _payload(finding: Finding) -> str:
 
 
 def _named(payload: NamedPayload) -> str:
-    """Name what is identified; that a payload is in question is no name."""
+    """Return the name of an identified payload; empty if it is not identified."""
     parts = [f"{field.name} {field.text}" for field in payload.fields if field.identified]
     if not payload.identified:
         parts.append(catalogue("findings").fill("payload.open-unweighed", language(), {}))
@@ -204,7 +204,7 @@ _FINDING_CELLS: Final[dict[str, Callable[[Finding], str]]] = {
     "tokens": lambda finding: number(finding.tokens) if finding.tokens else "",
     "language": lambda finding: finding.language,
 }
-"""Cells that only a finding has."""
+"""Columns that only a finding fills."""
 _CELLS: Final[dict[str, Callable[[ResultRow], str]]] = {
     "name": lambda row: row.name,
     "part": lambda row: row.part,
@@ -216,7 +216,7 @@ _CELLS: Final[dict[str, Callable[[ResultRow], str]]] = {
 
 
 def headers() -> dict[str, str]:
-    """Return the words above the columns."""
+    """Return the headers of the columns."""
     return {
         "name": translate("Results", "Text"),
         "part": translate("Results", "Part"),
@@ -233,7 +233,7 @@ def headers() -> dict[str, str]:
 
 
 def kind_words(kind: str) -> str:
-    """Name a group of rows."""
+    """Return the name of a group of rows."""
     unfinished = {
         "failed": state_words(ItemState.FAILED),
         "waiting": translate("Results", "Still to audit"),
@@ -255,11 +255,11 @@ def _by_outcome(rows: Iterable[ResultRow]) -> dict[str, tuple[str, list[ResultRo
 def _by_text(
     rows: Iterable[ResultRow], times: Counter[str]
 ) -> dict[str, tuple[str, list[ResultRow]]]:
-    """Put equal texts together; then those that stand once, then those that nobody has read.
+    """Group equal texts; then single texts, then texts that were not read.
 
     Args:
-        rows: Those that are shown.
-        times: How often each text stands in the table, shown or not.
+        rows: The visible rows.
+        times: How often each text occurs in the table, visible or not.
     """
     several: dict[str, list[ResultRow]] = {}
     once: list[ResultRow] = []
@@ -285,7 +285,7 @@ def _by_text(
 
 
 def _times_words(rows: Sequence[ResultRow], times: int) -> str:
-    """Say how often a text stands in the table, and its outcome where all rows have the same."""
+    """Return how often a text occurs, and its outcome if all its rows agree."""
     template = translate("Results", "{n:count} times the same text: {name:text}")
     parts = [filled(template, n=times, name=rows[0].name)]
     if len(rows) < times:
@@ -301,13 +301,13 @@ def _row(item: Item) -> ResultRow:
 
 
 class ResultsModel(QAbstractTableModel):
-    """All rows, as they are filtered and sorted.
+    """The table of all rows, filtered and sorted.
 
     Args:
-        queue: The list of texts, which is followed.
+        queue: The list of texts; the table follows it.
 
     Signals:
-        counted: How many rows each group has may have changed.
+        counted: The number of rows in the groups may have changed.
     """
 
     counted = Signal()
@@ -344,7 +344,7 @@ class ResultsModel(QAbstractTableModel):
         return 0 if parent is not None and parent.isValid() else len(COLUMNS)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Return a cell, where it is set, or the row."""
+        """Return the text or alignment of a cell, or the row itself."""
         if not index.isValid():
             return None
         row, column = self._shown[index.row()], COLUMNS[index.column()]
@@ -359,7 +359,7 @@ class ResultsModel(QAbstractTableModel):
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> Any:
-        """Return the words above a column."""
+        """Return the header of a column."""
         if orientation != Qt.Orientation.Horizontal:
             return None
         if role == Qt.ItemDataRole.TextAlignmentRole:
@@ -369,7 +369,7 @@ class ResultsModel(QAbstractTableModel):
         return headers()[COLUMNS[section]] if role == Qt.ItemDataRole.DisplayRole else None
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
-        """Sort by a column; -1 is the order of the list."""
+        """Sort by a column; -1 restores the order of the list."""
         self._column = COLUMNS[column] if column >= 0 else ""
         self._falling = order == Qt.SortOrder.DescendingOrder
         self._arrange()
@@ -378,28 +378,28 @@ class ResultsModel(QAbstractTableModel):
 
     @property
     def rows(self) -> Sequence[ResultRow]:
-        """The rows that are shown, in order."""
+        """The visible rows, in order."""
         return [row for row in self._shown if isinstance(row, ResultRow)]
 
     @property
     def opened(self) -> Sequence[ResultRow]:
-        """The rows of results that were opened."""
+        """The rows of opened results."""
         return tuple(self._opened)
 
     @property
     def headings(self) -> dict[int, Heading]:
-        """The headings that are shown, by their places; none where rows are not grouped."""
+        """The visible headings, by index; empty if rows are not grouped."""
         return {n: row for n, row in enumerate(self._shown) if isinstance(row, Heading)}
 
     def empty(self, column: str) -> bool:
-        """Say whether no row has anything in a column."""
+        """Return whether a column is empty in all rows."""
         if column not in self._empty:
             rows = (*self._rows, *self._opened)
             self._empty[column] = not any(row.cell(column) for row in rows)
         return self._empty[column]
 
     def place(self, row: ResultRow | Heading | None) -> int:
-        """Return where a row is shown, -1 where it is not; a heading is the one of its group."""
+        """Return the index of a row or of its group's heading; -1 if it is hidden."""
         if isinstance(row, Heading):
             return next(
                 (n for n, heading in self.headings.items() if heading.group == row.group), -1
@@ -407,30 +407,30 @@ class ResultsModel(QAbstractTableModel):
         return self._at.get(id(row), -1)
 
     def place_of(self, item: Item) -> int | None:
-        """Return where the row of a text is shown; None where it is not."""
+        """Return the index of a text's row; None if it is hidden."""
         return self._places.get(id(item))
 
     def counts(self) -> Counter[str]:
-        """Return how many rows each group has, shown or not."""
+        """Return the number of rows of each group, visible or not."""
         return Counter(row.kind for row in (*self._rows, *self._opened))
 
     def show_only(self, kind: str, search: str) -> None:
-        """Show the rows of one group ("" for all) with these words in them."""
+        """Show the rows of one group ("" for all) that contain all words of a search."""
         self._kind, self._words = kind, search.casefold().strip()
         self._arrange()
 
     @property
     def grouping(self) -> str:
-        """What the rows are grouped by: one of :data:`GROUPINGS`, or ""."""
+        """The grouping: one of :data:`GROUPINGS`, or empty for none."""
         return self._grouping
 
     def group(self, grouping: str) -> None:
-        """Keep the rows together that have the outcome, or the text, in common."""
+        """Group the rows by outcome or by text."""
         self._grouping = grouping
         self._arrange()
 
     def fold(self, group: str, *, folded: bool) -> None:
-        """Show only the heading of a group, or its rows too."""
+        """Fold or unfold a group."""
         if (group in self._folded) is folded:
             return
         (self._folded.add if folded else self._folded.discard)(group)
@@ -468,7 +468,7 @@ class ResultsModel(QAbstractTableModel):
         self.counted.emit()
 
     def _mark(self, row: ResultRow) -> tuple[str, str]:
-        """Return what the place of a row under a heading, and the heading, depend on."""
+        """Return what decides the group and the position of a row."""
         return row.kind, row.digest if self._grouping == BY_TEXT else ""
 
     def _under_headings(self, rows: Sequence[ResultRow]) -> list[ResultRow | Heading]:
@@ -529,9 +529,9 @@ class ResultsModel(QAbstractTableModel):
         self._later.start()
 
     def _changed(self, first: QModelIndex, last: QModelIndex) -> None:
-        """Draw what has changed; rows keep their places until somebody sorts or filters.
+        """Update changed rows; they keep their positions until the user sorts or filters.
 
-        Below headings a row goes where it belongs.
+        In a grouped table, a row moves to its group.
         """
         self._empty.clear()
         for index in range(first.row(), last.row() + 1):
@@ -555,7 +555,7 @@ def opened_result(path: Path, context: JobContext) -> list[ResultRow]:
     """Read the result of ``pura batch``.
 
     Raises:
-        PuraError: It cannot be read, or is something else.
+        PuraError: The file cannot be read or is no result.
     """
     from pura.batch.results import finding_in, read_rows
 

@@ -1,6 +1,6 @@
 """The list of texts.
 
-What comes in and goes out, how files are read, the row on screen, and undo.
+It adds and removes texts, reads their files, holds the row on screen, and supports undo.
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ class FileTexts:
     """The texts of a file.
 
     Attributes:
-        documents: At least one; each of its parts is a text of its own.
-        report: The file carries the record of a report.
-        unread: Parts that no text could be made of; each is a row as well.
+        documents: At least one document; each part of the file is a separate text.
+        report: Whether the file holds the record of a report.
+        unread: Parts that could not be read; each becomes a row too.
     """
 
     documents: tuple[Document, ...]
@@ -69,7 +69,7 @@ def walk_folder(
     take: Callable[[Sequence[Path]], None],
     context: JobContext,
 ) -> Summary:
-    """Go through a folder; its files are handed over in batches, in the window's thread."""
+    """Walk a folder and hand over its files in batches in the window's thread."""
     summary = Summary()
 
     def files() -> Iterator[Path]:
@@ -87,16 +87,16 @@ def walk_folder(
 def read_file(
     path: Path, options: ReadOptions, context: JobContext, part: str | None = None
 ) -> FileTexts | UnreadFile:
-    """Read one file, or say that no text can be made of it.
+    """Read one file, or return why no text could be extracted.
 
     Args:
-        path: Where it is.
-        options: How it is read.
-        context: Of the job.
-        part: The one part that is wanted; None takes the usual ones.
+        path: Path of the file.
+        options: Options of the extraction.
+        context: Context of the job.
+        part: Name of the only part to read; None reads the usual parts.
 
     Raises:
-        PuraError: It cannot be read for a reason that is not its own: it is not there.
+        PuraError: The file is missing or cannot be opened.
     """
     try:
         extraction = read_document(path, options=options, heartbeat=context.checkpoint)
@@ -120,16 +120,16 @@ def read_file(
 def read_parts(
     path: Path, options: ReadOptions, parts: Sequence[str], context: JobContext
 ) -> tuple[Document, ...]:
-    """Read parts of a file that are examined beside its usual ones.
+    """Read parts of a file that are examined besides its usual parts.
 
     Args:
-        path: Where it is.
-        options: How it is read, with the rule that leaves pieces out.
-        parts: Their names.
-        context: Of the job.
+        path: Path of the file.
+        options: Options of the extraction, with the rule that leaves pieces out.
+        parts: Names of the parts.
+        context: Context of the job.
 
     Raises:
-        PuraError: It cannot be read.
+        PuraError: The file cannot be read.
     """
     extraction = read_document(path, options=options, heartbeat=context.checkpoint)
     documents = _parts_beside(extraction, parts)
@@ -139,7 +139,7 @@ def read_parts(
 
 
 def _parts_beside(extraction: Extraction, parts: Sequence[str]) -> tuple[Document, ...]:
-    """Return parts by name; what the usual parts hold does not count as left out by them."""
+    """Return parts by name, without what the usual parts already contain."""
     usual = extraction.usual
     further = [
         document
@@ -162,7 +162,7 @@ def _is_report(path: Path) -> bool:
 def look_into(
     path: Path, options: ReadOptions, context: JobContext
 ) -> tuple[Extraction | Failure, tuple[Preview, ...]]:
-    """Read a file, and show what it looks like in each encoding.
+    """Read a file, and return previews of its encodings.
 
     Returns:
         What comes out of it, or why nothing does; previews, empty where its format leaves no
@@ -181,7 +181,7 @@ def look_into(
 
 
 def folder_words(summary: Summary) -> str:
-    """Say in one line how many files were taken and left out."""
+    """Return how many files of a folder were added and left out."""
     if not summary.found:
         sentence = translate("Folder", "There is no file in that folder that can be read.")
     else:
@@ -202,7 +202,7 @@ def folder_words(summary: Summary) -> str:
 
 
 def reason_words(reason: str) -> str:
-    """Say why a name was left out."""
+    """Return why a name was left out."""
     reasons = {
         folders.HIDDEN: translate("Folder", "hidden"),
         folders.LINK: translate("Folder", "symbolic link"),
@@ -235,24 +235,24 @@ def left_out_table(summary: Summary) -> tuple[tuple[str, ...], list[tuple[str, .
 
 
 class AddRows(QUndoCommand):
-    """Rows come in; the first of them goes on screen."""
+    """Undo step: add rows, and show the first one."""
 
     def __init__(self, texts: TextList, rows: Sequence[Item], description: str) -> None:
         super().__init__(description)
         self._texts, self._items = texts, tuple(rows)
 
     def redo(self) -> None:
-        """Put the rows in."""
+        """Add the rows."""
         self._texts.queue.insert(self._items)
         self._texts.show(self._items[0])
 
     def undo(self) -> None:
-        """Take them out again."""
+        """Remove the rows again."""
         _take_out(self._texts, self._items)
 
 
 class RemoveRows(QUndoCommand):
-    """Rows go out."""
+    """Undo step: remove rows."""
 
     def __init__(self, texts: TextList, rows: Sequence[Item], description: str) -> None:
         super().__init__(description)
@@ -262,11 +262,11 @@ class RemoveRows(QUndoCommand):
         self._rows = [queue.row(row) for row in self._items]
 
     def redo(self) -> None:
-        """Take the rows out."""
+        """Remove the rows."""
         _take_out(self._texts, self._items)
 
     def undo(self) -> None:
-        """Put them back where they were."""
+        """Insert the rows where they were."""
         for row, item in zip(self._rows, self._items, strict=True):
             if item.active:
                 item.state = ItemState.CANCELLED
@@ -289,29 +289,29 @@ _CUT = (ItemState.CANCELLED, ItemState.INTERRUPTED)
 
 
 class TextList(QObject):
-    """The rows, in the window's thread; files are read in a worker thread.
+    """The list of texts, used in the window's thread; files are read in a worker thread.
 
     Args:
         files: The queue that reads files.
-        settings: Remember which files were opened.
+        settings: The settings, which store recent files.
 
     Attributes:
-        queue: The rows, as a model of Qt's.
+        queue: The rows as a Qt model.
         current: The row on screen.
-        dropped: Rows that were dropped, as long as nobody has asked what becomes of them.
-        undo: What can be taken back.
-        folder_options: How folders are gone through.
-        left_out: What the last folder held that was not taken.
+        dropped: Dropped rows whose audit was not yet decided on.
+        undo: The undo stack.
+        folder_options: Options for walking folders.
+        left_out: Names that were left out of the last folder.
 
     Signals:
         current_changed: Another row is on screen, or none.
         item_changed: The row on screen has changed.
-        prompted: What is known of a row's prompt has changed: the row.
-        wanted: A row that is to be audited has been read: the row.
-        unreadable: No text could be made of a row: the row, and the UnreadFile.
-        leaving: Rows go out, so whatever reads them ends: the rows.
-        report_seen: A file that was read carries the record of a report: its path.
-        noticed: Something to say in the status line.
+        prompted: The prompt of a row has changed; carries the row.
+        wanted: A row to be audited has been read; carries the row.
+        unreadable: A row could not be read; carries the row and the UnreadFile.
+        leaving: Rows are about to be removed, so their audits must end; carries the rows.
+        report_seen: A file holds the record of a report; carries its path.
+        noticed: A message for the status line.
     """
 
     current_changed = Signal()
@@ -348,8 +348,8 @@ class TextList(QObject):
         """Add files, and the files inside folders; each becomes a row.
 
         Args:
-            paths: Where they are.
-            dropped: Those that are no folders are examined by themselves, where that is wanted.
+            paths: Files and folders.
+            dropped: Whether the files were dropped and may be audited at once.
         """
         files = []
         remembered = self._settings.current
@@ -364,7 +364,7 @@ class TextList(QObject):
         self._add_files(files, dropped=dropped)
 
     def _add_batch(self, paths: Sequence[Path]) -> None:
-        """Add what a walk through a folder found; later batches leave the screen alone."""
+        """Add a batch of files from a folder; later batches do not change the row on screen."""
         current = self.current
         self._add_files(paths)
         if current is not None and len(self.queue.items) > BATCH:
@@ -395,7 +395,7 @@ class TextList(QObject):
         self.noticed.emit(failure.words)
 
     def load(self, row: Item) -> None:
-        """Read the file of a row; one that was cut off or cancelled stays so."""
+        """Read the file of a row; an interrupted or cancelled row keeps its state."""
         path = row.path
         if path is not None:
             if row.state not in _CUT:
@@ -407,7 +407,7 @@ class TextList(QObject):
             )
 
     def options(self, encoding: str | None = None) -> ReadOptions:
-        """Return how files are read; asked in a job, since it reads a list."""
+        """Return the options of the extraction; called in a job, since it reads a file."""
         return ReadOptions(encoding=encoding, trust=trusted(self._paths))
 
     def _loaded(self, row: Item, outcome: Outcome[FileTexts | UnreadFile]) -> None:
@@ -438,7 +438,7 @@ class TextList(QObject):
                 self.touch(row)
 
     def _add_parts(self, item: Item, documents: Sequence[Document]) -> None:
-        """Put the further texts of a file behind its row."""
+        """Insert the further texts of a file after its row."""
         if not documents or self.queue.row(item) < 0:
             return
         rows = [
@@ -454,7 +454,7 @@ class TextList(QObject):
             self.noticed.emit(filled(template, most=MAX_PARTS))
 
     def examine_left_out(self, item: Item) -> None:
-        """Read the parts of a row's file that its finding left out, and have them audited."""
+        """Read the parts of a row's file that were left out, and request their audits."""
         path, audit = item.path, item.audit
         if audit is None:
             return
@@ -484,7 +484,7 @@ class TextList(QObject):
         )
 
     def _add_unread(self, item: Item, parts: Sequence[UnreadFile]) -> None:
-        """Put what could not be read of a file behind its row: that it was not is a finding."""
+        """Insert rows for the unreadable parts of a file: unexamined parts are findings too."""
         if not parts or self.queue.row(item) < 0:
             return
         rows = [
@@ -502,7 +502,7 @@ class TextList(QObject):
             self.unreadable.emit(row, unread_part)
 
     def take_documents(self, row: Item, documents: tuple[Document, ...]) -> None:
-        """Let a row hold another reading of its file; further parts become rows behind it."""
+        """Replace the text of a row by another reading of its file; further parts become rows."""
         if not documents or row.active:
             return
         first, *further = documents
@@ -524,7 +524,7 @@ class TextList(QObject):
         self._add([row], translate("Session", "pasting"))
 
     def add_sample(self) -> None:
-        """Add the sample text, which brings its own key and profile, and let it be audited."""
+        """Add the sample text, which brings its own key and profile, for an audit."""
         marked = sample()
         label = translate("Session", "Sample text")
         document = from_text(marked.text, name=label)
@@ -534,7 +534,7 @@ class TextList(QObject):
         self._add([row], translate("Session", "opening"))
 
     def add_audit(self, audit: Audit) -> None:
-        """Add an audit that was made by somebody else, and show it."""
+        """Add an audit that was made elsewhere, and show it."""
         name = audit.input.name
         row = self.new_row(name, state=ItemState.DONE, audit=audit, imported=True)
         row.finding = listed(audit)
@@ -544,7 +544,7 @@ class TextList(QObject):
         self._add([row], translate("Session", "opening"))
 
     def add_restored(self, rows: Sequence[Item]) -> None:
-        """Put the rows of an earlier run back, before those that are there."""
+        """Insert the rows of an earlier run before the present ones."""
         for row in rows:
             row.number = next(self._numbers)
         self.queue.insert(rows, 0)
@@ -557,19 +557,19 @@ class TextList(QObject):
     # Rows
 
     def show(self, row: Item | None) -> None:
-        """Bring a row on screen."""
+        """Show a row."""
         if row is not self.current:
             self.current = row
             self.current_changed.emit()
 
     def remove(self, rows: Sequence[Item]) -> None:
-        """Take rows out; can be undone. A running one is cancelled first."""
+        """Remove rows, with undo; running audits are cancelled first."""
         if rows:
             self.leaving.emit(rows)
             self.undo.push(RemoveRows(self, rows, translate("Session", "removing")))
 
     def set_prompt(self, row: Item, prompt: str, *, several: bool) -> None:
-        """Note the known prompt of a text, or a list of candidates."""
+        """Set the known prompt of a text, or its list of candidates."""
         row.prompt, row.several = prompt, several
         self.prompted.emit(row)
 
@@ -583,13 +583,13 @@ class TextList(QObject):
         self._files.do(lambda _: read_candidates(path), by_outcome(loaded, self._failed), self)
 
     def touch(self, row: Item) -> None:
-        """Tell everybody that a row has changed."""
+        """Report that a row has changed."""
         self.queue.touch(row)
         if row is self.current:
             self.item_changed.emit()
 
     def translate_failures(self) -> None:
-        """Say in the language of now why rows failed."""
+        """Translate the failures of rows to the present language."""
         for row in self.queue.items:
             if row.failure is not None and row.failure.error is not None:
                 row.failure = Failure.of(row.failure.error)
@@ -597,5 +597,5 @@ class TextList(QObject):
 
     @property
     def unkept(self) -> int:
-        """How many findings are in memory alone, because the case log did not take them."""
+        """Number of findings that could not be saved to the case log."""
         return sum(item.unkept for item in self.queue.items)

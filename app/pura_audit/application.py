@@ -30,7 +30,7 @@ from pura_audit.workbench.main_window import MainWindow
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
-    """Read the command line; what is None is left to the settings."""
+    """Parse the command line; None leaves a value to the settings."""
     parser = argparse.ArgumentParser(
         prog="pura-audit", description="The window of PURA Audit.", allow_abbrev=False
     )
@@ -88,11 +88,11 @@ def make_window(
 
     Args:
         paths: The user's folders.
-        engine: Who does the work; the real one when left out.
+        engine: Performs the work. Default: the real engine.
         device: Which device the model runs on, instead of the one in the settings.
         session_keys: Keys for this run only, by label.
         theme: Colours instead of the remembered ones.
-        remembers: The list of texts comes back at the next start.
+        remembers: Whether the list of texts is restored at the next start.
     """
     settings = SettingsFile(paths.config)
     if theme is not None:
@@ -117,14 +117,14 @@ def make_window(
 
 
 class _FirstPaint(QObject):
-    """Lets a session begin when a window is painted; an import beside that would slow it down."""
+    """Starts a session after the first paint of the window, which imports would delay."""
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
         self._session = session
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Wait for the first time, and hold nothing up."""
+        """Wait for the first paint event, without handling it."""
         if event.type() == QEvent.Type.Paint:
             watched.removeEventFilter(self)
             QTimer.singleShot(0, self._session, self._session.begin)
@@ -145,7 +145,7 @@ def show_audit(
 
 
 def meet(window: MainWindow, address: str) -> single.FirstWindow:
-    """Let later starts find a window; where they cannot, it says so and works all the same."""
+    """Let later starts find a window; if that fails, show a message and continue."""
     first = single.FirstWindow(address, window)
     first.asked.connect(window.open_for_another_start)
     if not first.listen():

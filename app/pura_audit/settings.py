@@ -1,4 +1,4 @@
-"""The settings: applied at once, kept at once; what follows the policy is shown and not changed."""
+"""The settings dialog: changes apply at once; what the policy fixes is shown read-only."""
 
 from __future__ import annotations
 
@@ -55,10 +55,10 @@ class SettingsDialog(PlainDialog):
     """One page in four parts.
 
     Args:
-        host: The window whose settings these are.
+        host: The main window.
 
     Signals:
-        language_wanted: Another language is chosen: its name, or "" for that of the system.
+        language_wanted: The user chose a language; carries its name, or "" for the system's.
     """
 
     language_wanted = Signal(str)
@@ -84,7 +84,7 @@ class SettingsDialog(PlainDialog):
     # The parts
 
     def fields(self) -> dict[str, QWidget]:
-        """Return what can be set, by its name."""
+        """Return the inputs by name."""
         kinds = (QComboBox, QSpinBox, QLineEdit, QCheckBox)
         fields_by_name: dict[str, QWidget] = {}
         for field in self.findChildren(QWidget):
@@ -250,7 +250,7 @@ class SettingsDialog(PlainDialog):
         )
 
     def keep_signers(self, path: Path | None) -> None:
-        """Make a file the list of trusted signers; None trusts nobody."""
+        """Set the file with the trusted signers; None trusts nobody."""
         self._ask_signers(lambda paths: keep_trust(paths, path))
 
     def _ask_signers(self, work: Callable[[Paths], int]) -> None:
@@ -310,7 +310,7 @@ class SettingsDialog(PlainDialog):
 
 
 def policy_rows(policy: Policy) -> list[tuple[str, str]]:
-    """Say what the policy has fixed, name by name."""
+    """Return the rules of the policy as pairs of name and description."""
     one_in = filled(
         translate("Settings", "at most 1 in {n:count} texts without the mark"), n=policy.one_in
     )
@@ -387,7 +387,7 @@ def _part(title: str) -> tuple[QWidget, QFormLayout]:
 
 
 def _name(text: str, *, field: bool = True) -> QLabel:
-    """Return the name of a row, as wide as all others."""
+    """Return the label of a row, as wide as all others."""
     name_label = label(text)
     name_label.setMinimumWidth(NAMES)
     if field:

@@ -1,4 +1,4 @@
-"""The cases: search, look into one, and everything that can be done with it."""
+"""The browser of the case log: search, details of a case, and all actions on it."""
 
 from __future__ import annotations
 
@@ -63,10 +63,10 @@ T = TypeVar("T")
 
 
 class CaseActs(QObject):
-    """Does what a button of the browser asks for.
+    """The actions behind the buttons of the browser.
 
     Args:
-        browser: The browser, over which dialogs open.
+        browser: The browser over which dialogs open.
     """
 
     def __init__(self, browser: CasesDialog) -> None:
@@ -74,7 +74,7 @@ class CaseActs(QObject):
         self._browser = browser
 
     def do(self, name: str) -> None:
-        """Do what a button is called."""
+        """Run the action with this name."""
         if (current := self._browser.pane.case) is None:
             return
         actions: dict[str, Callable[[Case], object]] = {
@@ -97,7 +97,7 @@ class CaseActs(QObject):
     # Who acts
 
     def named(self, action: Callable[[str], object]) -> None:
-        """Do something under the name of the settings, or ask for it first."""
+        """Call an action with the user's name, after asking for it if the settings have none."""
         settings = self._browser.session.settings
         if settings.current.auditor:
             action(settings.current.auditor)
@@ -120,7 +120,7 @@ class CaseActs(QObject):
     def _write(
         self, change: Callable[[CaseLog, Person], T], on_result: Callable[[T], object] | None = None
     ) -> None:
-        """Change the log under the name of whoever acts."""
+        """Change the log in the user's name."""
         self.named(
             lambda auditor: self._browser.write(
                 lambda log: change(log, log.person(auditor)), on_result
@@ -140,7 +140,7 @@ class CaseActs(QObject):
         needed: Sequence[int] = (0,),
         on_result: Callable[[T], object] | None = None,
     ) -> AskDialog:
-        """Ask for one text, then write under the name of whoever acts."""
+        """Ask for one text, then change the log in the user's name."""
         dialog = AskDialog(
             title,
             introduction,
@@ -172,7 +172,7 @@ class CaseActs(QObject):
         )
 
     def ask_name(self, case: Case) -> AskDialog:
-        """Ask for another name of a case."""
+        """Ask for the new name of a case."""
         return self._ask(
             translate("Cases", "Rename the case"),
             "",
@@ -195,7 +195,7 @@ class CaseActs(QObject):
         )
 
     def ask_event(self, case: Case) -> EventDialog:
-        """Ask what happened to the item."""
+        """Ask for an event of the chain of custody."""
         dialog = EventDialog(self._browser)
         dialog.given.connect(
             lambda event: self._write(
@@ -206,7 +206,7 @@ class CaseActs(QObject):
         return dialog
 
     def ask_hold(self, case: Case) -> AskDialog:
-        """Ask why a hold is set or lifted."""
+        """Ask for the reason why a hold is set or lifted."""
         will_hold = not case.held
         title = (
             translate("Cases", "Set a hold") if will_hold else translate("Cases", "Lift the hold")
@@ -220,7 +220,7 @@ class CaseActs(QObject):
         )
 
     def ask_erase(self, case: Case, *, text_only: bool) -> AskDialog:
-        """Ask why something is erased for good."""
+        """Ask for the reason why a case or its texts are erased."""
         warning = filled(
             translate(
                 "Cases",
@@ -249,7 +249,7 @@ class CaseActs(QObject):
         self._write(lambda log, person: set_closed(log, case.id, person, closed=not case.closed))
 
     def ask_export(self, case: Case) -> QFileDialog:
-        """Ask where a case goes as one file."""
+        """Ask for the file to export a case to."""
         return ask_target(
             self._browser,
             translate("Cases", "Export the case"),
@@ -260,7 +260,7 @@ class CaseActs(QObject):
         )
 
     def export_to(self, case: Case, path: Path) -> None:
-        """Write a case as one file; the file dialog has asked about one that is there."""
+        """Export a case to a file; the file dialog has already asked before replacing one."""
         message = filled(
             translate(
                 "Cases", "Exported to “{file:text}”. Whoever has the file can read the case."
@@ -281,14 +281,14 @@ class CaseActs(QObject):
         )
 
     def check_log(self) -> CheckDialog:
-        """Check the whole log."""
+        """Open the check of the whole log."""
         browser = self._browser
         return opened(CheckDialog(browser.log, browser.session.settings, browser))
 
     # Its audits
 
     def ask_review(self, case: Case) -> ReviewDialog | None:
-        """Let a second person look at a finding."""
+        """Open the review of the selected finding by a second person."""
         selected = self._browser.pane.chosen
         if len(selected) != 1:
             return None
@@ -298,7 +298,7 @@ class CaseActs(QObject):
         )
 
     def _opened(self, on_audits: Callable[[tuple[Audit, ...]], object]) -> None:
-        """Read the chosen audits, with their texts; ask for a passphrase where one is needed."""
+        """Load the selected audits with their texts, after asking for a passphrase if necessary."""
         selected, hand_over = self._browser.pane.chosen, by_outcome(on_audits, self._browser.say)
         if not any(item.mode == SEAL for item in selected):
             self._read(selected, None, hand_over, self._browser)
@@ -371,13 +371,13 @@ class CasesDialog(PlainDialog):
     """The browser of the case log.
 
     Args:
-        session: Its jobs and settings; opened audits go to its list.
+        session: The session, whose list receives opened audits.
 
     Signals:
-        compare_wanted: Two audits.
-        report_wanted: A case, its audits that a report is made of, and what is known beforehand.
+        compare_wanted: Two audits are to be compared; carries both.
+        report_wanted: A report is wanted; carries the case, its audits and the initial request.
         filled: The list was read.
-        drawn: The chosen case was read.
+        drawn: The selected case was read.
     """
 
     compare_wanted = Signal(object)
@@ -464,7 +464,7 @@ class CasesDialog(PlainDialog):
         """Read the list again.
 
         Args:
-            case_id: Identifier of the case to choose; empty leaves the choice.
+            case_id: Identifier of the case to select; empty keeps the selection.
         """
         if case_id:
             self._wanted = case_id
@@ -511,7 +511,7 @@ class CasesDialog(PlainDialog):
 
     @property
     def selected(self) -> Case | None:
-        """The case of the chosen row."""
+        """The case of the selected row, or None."""
         model = self.table.selectionModel()
         rows = model.selectedRows() if model is not None else []
         return self._cases[rows[0].row()] if rows else None
@@ -564,7 +564,7 @@ class CasesDialog(PlainDialog):
         self.refresh(case)
 
     def ask_import(self) -> QFileDialog:
-        """Ask for a case that was exported by another log."""
+        """Ask for a case that another log exported."""
         kinds = translate("Cases", "Exported cases (*.puracase)")
         all_files = translate("Register", "All files (*)")
         return ask_file(
@@ -572,7 +572,7 @@ class CasesDialog(PlainDialog):
         )
 
     def import_file(self, path: Path) -> None:
-        """Take a case in."""
+        """Import a case."""
         environment = self.log.environment
         self.acts.named(
             lambda auditor: self.change(
@@ -585,11 +585,11 @@ class CasesDialog(PlainDialog):
     def write(
         self, change: Callable[[CaseLog], T], on_result: Callable[[T], object] | None = None
     ) -> None:
-        """Change the log; say when it does not work."""
+        """Change the log; show failures."""
         self.log.write(lambda log, _: change(log), self._ended(on_result), self)
 
     def change(self, work: Work[T], on_result: Callable[[T], object] | None = None) -> None:
-        """Hand over a use case that changes the log; say when it does not work."""
+        """Run a use case that changes the log; show failures."""
         self.log.change(work, self._ended(on_result), self)
 
     def _ended(self, on_result: Callable[[T], object] | None) -> Callable[[Outcome[T]], None]:
@@ -601,11 +601,11 @@ class CasesDialog(PlainDialog):
         return by_outcome(done, self.say)
 
     def say(self, message: Failure | str) -> None:
-        """Say something below the list."""
+        """Show a message below the list."""
         self.words.say(message)
 
     def say_erased(self, count: int) -> None:
-        """Say how many things were erased."""
+        """Show how many entries were erased."""
         self.say(
             filled(
                 translate("Cases", "{n:count} {n:plural(thing was|things were)} erased."), n=count
@@ -613,7 +613,7 @@ class CasesDialog(PlainDialog):
         )
 
     def done(self, result: int) -> None:
-        """Want nothing any more."""
+        """Stop waiting for results when the dialog closes."""
         self.timer.stop()
         self.log.changed.disconnect(self.refresh)
         super().done(result)

@@ -1,4 +1,4 @@
-"""Forms of the cases: a question, an event, the second person's review, saving audits."""
+"""Forms of the case log: questions, events, reviews, saving audits, and the check of the log."""
 
 from __future__ import annotations
 
@@ -68,20 +68,20 @@ from pura_audit.widgets.form_dialog import (
 
 
 class AskDialog(FittedDialog):
-    """One or two fields and a button.
+    """Asks for one or several texts.
 
     Args:
-        title: What is asked.
-        words: Why, and what follows.
-        action: What the button does.
+        title: Title of the dialog.
+        introduction: Reason and consequences, shown below the title.
+        action: Text of the main button.
         fields: Name and number of lines of each field.
-        texts: What stands in them at first.
-        grave: It cannot be undone: the safe button is the default.
-        needed: Which fields may not stay empty.
-        role: Of the title in the style sheet.
+        texts: Initial content of the fields.
+        grave: Whether the action cannot be undone, so that the safe button is the default.
+        needed: Indexes of the fields that must not be empty.
+        role: Role of the title in the style sheet.
 
     Signals:
-        given: What was typed, one text a field.
+        given: The user submitted the dialog; carries one text for each field.
     """
 
     given = Signal(object)
@@ -118,12 +118,12 @@ class AskDialog(FittedDialog):
         self.fields[0].widget.setFocus()
 
     def place(self, layout: QVBoxLayout) -> None:
-        """Put the fields below the words."""
+        """Add the fields to the layout."""
         for field in self.fields:
             layout.addWidget(field)
 
     def answer(self) -> object:
-        """Return what was typed."""
+        """Return the texts of the fields."""
         return tuple(field.text for field in self.fields)
 
     def _check(self) -> None:
@@ -138,10 +138,11 @@ class AskDialog(FittedDialog):
 
 
 class EventDialog(AskDialog):
-    """What happened, who handed the item over, who took it, its hash.
+    """Asks for an event: what happened, who handed the item over, who received it, and its hash.
 
     Signals:
-        given: What :func:`~pura.caselog.record_event` takes, by name.
+        given: The user submitted the event; carries the arguments of
+            :func:`~pura.caselog.record_event` by name.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -165,7 +166,7 @@ class EventDialog(AskDialog):
         self.setMinimumWidth(560)
 
     def place(self, layout: QVBoxLayout) -> None:
-        """Put what happened above the fields, and the two persons side by side."""
+        """Add the kind of event and the fields to the layout, the two persons side by side."""
         field, self.kind = choice(
             translate("Cases", "What happened"),
             [(action, action_words(action, language())) for action in CUSTODY],
@@ -176,20 +177,20 @@ class EventDialog(AskDialog):
         add_parts(layout, field, self.details, pair(self.handed, self.taken), self.digest)
 
     def answer(self) -> dict[str, str]:
-        """Return what happened."""
+        """Return the event."""
         names = ("details", "handed", "taken", "digest")
         texts = {name: field.text for name, field in zip(names, self.fields, strict=True)}
         return {"action": self.kind.currentData(), **texts}
 
 
 class ReviewDialog(RetryDialog):
-    """What was found, who looks at it, and what came of that.
+    """The review of a finding by a second person.
 
     Args:
         cases: Works on the log.
         case: The case.
         item: The audit.
-        who: Who works here, and is asked for no name where the text was examined by another.
+        reviewer: The user's name, filled in unless the user examined or filed the text.
     """
 
     def __init__(
@@ -265,19 +266,19 @@ class ReviewDialog(RetryDialog):
         )
 
     def forget(self) -> None:
-        """It was written, or given up: nothing of it is kept."""
+        """Drop the draft of a review that was written or discarded."""
         self._noting.stop()
         self._cases.drafts.forget(self._about)
 
     def check(self) -> None:
-        """Say what does not fit; a name and what was recomputed are needed."""
+        """Check the input: a valid name and a description of what was recomputed are required."""
         fits = [field.check() for field in (self.who, self.recomputed, self.remark)]
         needed = {field.caption: field.text for field in (self.who, self.recomputed)}
         self.confirm.require(needed, free=all(fits) and not self.trying)
         self.dispute.setEnabled(self.confirm.isEnabled())
 
     def sign(self, *, agree: bool) -> None:
-        """Write it to the log."""
+        """Write the review to the log."""
         self.begin()
         work = partial(
             review_finding,
@@ -319,21 +320,21 @@ MODES: Final = (KEEP, SEAL, LEAVE_OUT)
 
 
 class SaveDialog(RetryDialog):
-    """Saves one audit, or all that are finished.
+    """Saves one finished audit, or all of them, to a case.
 
     Args:
         cases: Works on the log.
-        settings: Remembers who saves, and what becomes of texts; never the case.
+        settings: The settings, which store the user's name and how texts are kept, never the case.
         current: The audit on screen.
-        others: The other finished audits of the list: records, or identifiers in the case log.
+        other_audits: The other finished audits: records, or identifiers in the case log.
 
     Signals:
-        saved: The case, as it is now, and how many audits were saved.
+        saved: Audits were saved; carries the case and their number.
     """
 
     saved = Signal(object, int)
     last = ""
-    """The case that was saved to last in this run; it is written nowhere."""
+    """The case that was last saved to in this run; it is not stored."""
 
     def __init__(
         self,
@@ -411,7 +412,7 @@ class SaveDialog(RetryDialog):
         )
 
     def _ask_who(self) -> None:
-        """Let another person save than the one who works here."""
+        """Show the field for another person's name."""
         self.other.hide()
         self.who.show()
         self.who.widget.setFocus()
@@ -443,17 +444,17 @@ class SaveDialog(RetryDialog):
         self.check()
 
     def check(self) -> None:
-        """Save to a case with a name, under a name."""
+        """Enable the button if the case and the person are named."""
         case = {translate("Cases", "Case"): self.case.currentText().strip()}
         self.save.require(case | {self.who.caption: self.who.text}, free=not self.trying)
 
     @property
     def mode(self) -> str:
-        """What becomes of the text."""
+        """How the text is stored."""
         return MODES[self.modes.checkedId()]
 
     def start(self) -> None:
-        """Save, after a passphrase where one is needed."""
+        """Save, after asking for a passphrase if texts are to be encrypted."""
         if self.mode != SEAL:
             self._save(None)
             return
@@ -492,14 +493,14 @@ class SaveDialog(RetryDialog):
 
 
 class CheckDialog(PlainDialog):
-    """Checks the log at once, and again against a head that a report printed.
+    """Checks the log, also against the head that a report has printed.
 
     Args:
         cases: Works on the log.
-        settings: Hold the name of whoever checks.
+        settings: The settings with the user's name.
 
     Attributes:
-        checks: What was found; None while it is looked at.
+        checks: The results; None while the check runs.
     """
 
     def __init__(self, cases: Cases, settings: SettingsFile, parent: QWidget | None = None) -> None:
@@ -528,7 +529,7 @@ class CheckDialog(PlainDialog):
         self.check()
 
     def check(self) -> None:
-        """Look at everything."""
+        """Check the whole log."""
         auditor, environment = self._settings.current.auditor, self._cases.environment
         work = partial(
             check_log, environment, head=self.head.text, record=bool(auditor), auditor=auditor
@@ -566,7 +567,7 @@ class CheckDialog(PlainDialog):
             self.rows.addWidget(check_card(check.state, title, text))
 
     def done(self, result: int) -> None:
-        """Want nothing any more."""
+        """Drop the running check when the dialog closes."""
         if self._asked is not None:
             self._asked.drop()
         super().done(result)

@@ -1,4 +1,4 @@
-"""One case: what it is, its audits, its notes, its whole history; in words for people."""
+"""The details of one case: its state, audits, notes and history."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ ERASED = "—"
 
 
 def case_name(case: Case) -> str:
-    """Return a case's name, or that it was erased; in an incomplete case nobody knows that."""
+    """Return the name of a case, or a placeholder if it was erased or is unknown."""
     if case.name is not None:
         return case_words(case.name)
     if case.missing:
@@ -49,7 +49,7 @@ def case_name(case: Case) -> str:
 
 
 def case_row(case: Case) -> tuple[str, str, str]:
-    """Return name, number of audits and time of the last change."""
+    """Return the row of a case: name, number of audits, time of the last change."""
     name = case_name(case)
     if case.missing:
         name = filled(translate("Cases", "{name:text} (incomplete)"), name=name)
@@ -57,7 +57,7 @@ def case_row(case: Case) -> tuple[str, str, str]:
 
 
 def case_line(case: Case) -> str:
-    """Return who opened a case and when, and what state it is in."""
+    """Return who opened a case and when, and its state."""
     parts = [
         filled(
             translate("Cases", "Opened {when:text} by {who:text}"),
@@ -112,7 +112,7 @@ def item_row(item: CaseItem) -> tuple[str, ...]:
 
 
 def text_words(item: CaseItem) -> str:
-    """Say what became of the text."""
+    """Return how the text of an audit is stored."""
     if item.record is None and item.missing:
         return translate("Cases", "record missing")
     if item.record is None:
@@ -125,7 +125,7 @@ def text_words(item: CaseItem) -> str:
 
 
 def review_words(review: Review | None) -> str:
-    """Say what a second person made of a finding."""
+    """Return the result of a review."""
     if review is None:
         return translate("Cases", "not yet")
     if review.state == "confirmed":
@@ -156,20 +156,20 @@ def history_row(entry: LogEntry, attribution: Attribution) -> tuple[str, ...]:
 
 
 History = Sequence[tuple[LogEntry, Attribution]]
-"""Entries of a case, each with whose act it is."""
+"""Entries of a case, each with the person who acted."""
 
 
 def read_history(log: CaseLog, case: str) -> tuple[Case, History]:
-    """Read what the browser shows of a case; runs in the thread of the log."""
+    """Read a case and its history; runs in the thread of the case log."""
     people = PersonNames(log)
     return read_case(log, case), [(e, people.attribution(e)) for e in log.entries(case=case)]
 
 
 class CasePane(Card):
-    """The right side of the browser.
+    """The right side of the case browser.
 
     Signals:
-        wanted: What shall be done: one of the names of the buttons.
+        wanted: The user pressed a button; carries its name.
     """
 
     wanted = Signal(str)
@@ -274,7 +274,7 @@ class CasePane(Card):
 
     @property
     def chosen(self) -> tuple[CaseItem, ...]:
-        """The audits of the chosen rows."""
+        """The audits of the selected rows."""
         model = self.items.selectionModel()
         if self.case is None or model is None:
             return ()
@@ -282,7 +282,7 @@ class CasePane(Card):
         return tuple(self.case.items[row] for row in rows)
 
     def _refresh(self) -> None:
-        """Enable what can be done now."""
+        """Enable the buttons that apply to the case and the selected audits."""
         if self.case is None:
             return
         case, selected = self.case, self.chosen

@@ -1,4 +1,4 @@
-"""What screen readers are told of widgets that draw themselves: their role, what has happened."""
+"""Accessibility of widgets that paint themselves: their roles, and announcements."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ _ROLE: Final = "accessible-role"
 
 
 def install() -> None:
-    """Let Qt ask here first what a widget is."""
+    """Register the roles of this module with Qt."""
     QAccessible.installFactory(_interface)
 
 
 def set_role(widget: QWidget, role: QAccessible.Role) -> None:
-    """Say what a widget is."""
+    """Set the accessible role of a widget."""
     widget.setProperty(_ROLE, role.value)
 
 
 def announce(widget: QWidget, message: str) -> None:
-    """Have a screen reader say what has happened, wherever its user is."""
+    """Let a screen reader announce a message."""
     if message and QAccessible.isActive():
         QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(widget, message))
 
@@ -42,7 +42,7 @@ def _interface(_kind: str, widget: QObject) -> QAccessibleInterface | None:
 
 
 class _Heading(QAccessibleWidget):
-    """A label that says what stands below it."""
+    """The accessible interface of a heading."""
 
     def text(self, kind: QAccessible.Text) -> str:
         heading = self.widget()
@@ -52,7 +52,7 @@ class _Heading(QAccessibleWidget):
 
 
 class _Picture(QAccessibleWidget):
-    """Its name and description say all: what it is drawn with says nothing."""
+    """The accessible interface of a picture, whose child widgets are left out."""
 
     def childCount(self) -> int:
         return 0

@@ -1,4 +1,4 @@
-"""The log file, what keeps the window from answering, and garbage collected between two events."""
+"""The log file, the meter of stalls, and garbage collection between two events."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ def start(folder: Path, level: str) -> str:
     """Begin to log into a folder.
 
     Args:
-        folder: Is made when it is missing.
+        folder: Folder of the log, created if it is missing.
         level: One of ``LEVELS``.
 
     Returns:
-        What the last run left when it crashed; empty when it ended well.
+        The stack of a crash of the last run; empty if it ended normally.
     """
     _folder[:] = [folder]
     root = logging.getLogger()
@@ -77,17 +77,17 @@ def start(folder: Path, level: str) -> str:
 
 
 def log_qt_messages() -> None:
-    """Take Qt's remarks into the log; a terminal is for what the program has to say."""
+    """Send Qt's messages to the log instead of the terminal."""
     qInstallMessageHandler(_from_qt)
 
 
 def set_level(level: str) -> None:
-    """Log more or less from now on."""
+    """Change the level of the log."""
     logging.getLogger().setLevel(level.upper())
 
 
 def _watch_crashes(path: Path) -> str:
-    """Let a fatal crash leave its stack; return what the last one left."""
+    """Write the stack of a fatal crash to a file; return that of the last run."""
     left = ""
     try:
         if path.exists():
@@ -103,7 +103,7 @@ def _watch_crashes(path: Path) -> str:
 
 
 def stop() -> None:
-    """End logging in good order."""
+    """Close the log."""
     faulthandler.disable()
     qInstallMessageHandler(None)
     while _crash_files:
@@ -147,17 +147,17 @@ _log = logging.getLogger(__name__)
 
 
 def wanted() -> bool:
-    """Whether the environment asks for the meter."""
+    """Return whether the environment enables the meter."""
     return os.environ.get("PURA_STALLS", "") not in ("", "0")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Stall:
-    """The window did not answer for a while.
+    """A period in which the window did not react.
 
     Attributes:
-        step: What was being done, as :meth:`StallMeter.mark` named it.
-        seconds: How long.
+        step: The step that ran, as named by :meth:`StallMeter.mark`.
+        seconds: Duration in seconds.
         stack: Places in the code, outermost first; names and line numbers only, never values.
             Empty when the window's thread was free again before anybody could look.
     """
@@ -168,12 +168,12 @@ class Stall:
 
 
 class StallMeter(QObject):
-    """Watches the thread that it is made in.
+    """Measures stalls of the thread that creates it.
 
     Args:
         threshold: Seconds from which a gap counts as a stall.
         parent: Its owner.
-        clock: For tests.
+        clock: Clock in seconds; tests replace it.
     """
 
     def __init__(
@@ -204,11 +204,11 @@ class StallMeter(QObject):
 
     @property
     def running(self) -> bool:
-        """Whether it watches."""
+        """Whether the meter runs."""
         return self._thread is not None
 
     def start(self) -> None:
-        """Begin to watch."""
+        """Start the meter."""
         if self._thread is not None:
             return
         self._last = self._clock()
@@ -219,7 +219,7 @@ class StallMeter(QObject):
         self._thread.start()
 
     def stop(self) -> None:
-        """End the watch; its thread is gone afterwards."""
+        """Stop the meter and its thread."""
         self._timer.stop()
         self._end.set()
         if self._thread is not None:
@@ -227,7 +227,7 @@ class StallMeter(QObject):
             self._thread = None
 
     def mark(self, step: str) -> None:
-        """Name what comes now; what has passed since the last beat belongs to the step before."""
+        """Name the next step; the time since the last heartbeat belongs to the previous one."""
         self.heartbeat()
         self._step = step
         self._longest.setdefault(step, 0.0)
@@ -244,7 +244,7 @@ class StallMeter(QObject):
         return self._busiest.get(step, 0.0)
 
     def heartbeat(self) -> None:
-        """Note that the window's thread answers."""
+        """Record that the window's thread reacts."""
         now, worked = self._clock(), time.thread_time()
         with self._lock:
             gap, stack = now - self._last, self._stack
@@ -261,7 +261,7 @@ class StallMeter(QObject):
         _log.warning("the window stood still for %d ms:\n%s", round(1000 * gap), location)
 
     def look(self) -> None:
-        """See where the window's thread stands, once for each beat that is overdue."""
+        """Record the stack of the window's thread, once for each overdue heartbeat."""
         with self._lock:
             if self._stack or self._clock() - self._last <= self._threshold:
                 return
@@ -275,7 +275,7 @@ class StallMeter(QObject):
 
 
 def _where(thread: int, file: IO[bytes]) -> tuple[str, ...]:
-    """Return where a running thread stands, as the interpreter itself writes it down.
+    """Return the stack of a running thread, as the interpreter's faulthandler writes it.
 
     It writes while it holds Python's lock, and nobody gets hold of a frame: a painter that outlives
     its paint event takes the program down with it.
@@ -298,7 +298,7 @@ PATIENCE: Final = 2.0  # seconds; a window that closes waits for the threads and
 
 
 class Collector(QObject):
-    """Stands in for Python's own search from when it is made; one for each program.
+    """Replaces Python's automatic garbage collection; one for each program.
 
     Args:
         parent: Its owner: the application.
@@ -316,7 +316,7 @@ class Collector(QObject):
         timer.start()
 
     def collect(self) -> None:
-        """Collect everything in the window's thread; any other waits for it, a moment at most."""
+        """Collect all garbage in the window's thread; other threads wait a moment for it."""
         if threading.get_ident() == self._home:
             gc.collect()
             return
@@ -329,7 +329,7 @@ class Collector(QObject):
         collected.set()
 
     def _beat(self) -> None:
-        """Do what Python would have done, by its own limits: the oldest generation that is due."""
+        """Collect the oldest generation that is due by Python's limits."""
         limits = gc.get_threshold()
         due = [count > limit for count, limit in zip(gc.get_count(), limits, strict=True)]
         if limits[0] and True in due:  # at 0 it rests
@@ -337,7 +337,7 @@ class Collector(QObject):
 
 
 def the_collector() -> Collector:
-    """Return the one of the application; the first call makes it."""
+    """Return the collector of the application; the first call creates it."""
     app = QCoreApplication.instance()
     assert app is not None  # it is asked for where there is a window
     collector = app.findChild(Collector)

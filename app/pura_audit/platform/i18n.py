@@ -43,7 +43,7 @@ def language() -> str:
 def set_language(name: str | None) -> None:
     """Fix the language, or follow the system again with None.
 
-    Texts that are on screen already stay as they are: whoever shows them makes them anew.
+    Texts on screen do not change by themselves; the views have to be built again.
     """
     _language[:] = [name] if name else []
     system = QLocale.system()
@@ -112,7 +112,7 @@ def number(count: int) -> str:
 
 
 def moment(time: str) -> str:
-    """Write an ISO 8601 time, UTC, as findings write dates; what is none, of a log, as it is."""
+    """Write an ISO 8601 time, UTC, in the format of findings; return anything else as it is."""
     try:
         if not time[10:]:
             return numerals.date(time, language())
@@ -132,7 +132,7 @@ def decimal(figure: float, digits: int = 2) -> str:
 
 
 def short(figure: float) -> str:
-    """Write a number with no more digits than it has, as it can be typed again."""
+    """Write a number in its shortest form, as it can be typed again."""
     return _written(f"{figure:g}")
 
 
@@ -163,7 +163,7 @@ def size(count: int) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Write a time that is left, roughly: seconds, then minutes, then hours."""
+    """Write a duration roughly, in seconds, minutes or hours."""
     if seconds < 90:
         return filled(translate("Units", "{n:text} s"), n=max(1, round(seconds)))
     if seconds < 5400:

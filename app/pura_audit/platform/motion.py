@@ -1,4 +1,4 @@
-"""Whether the desktop asks programs to keep still."""
+"""The desktop's setting for reduced motion."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MAC: Final = Path("Library") / "Preferences" / "com.apple.universalaccess.plist
 
 @lru_cache(maxsize=1)
 def still() -> bool:
-    """Whether nothing is to move by itself, as the desktop said when it was first asked."""
+    """Return whether animations are to be avoided; the desktop is asked once."""
     if sys.platform == "win32":
         moves = ctypes.c_int(1)
         ctypes.windll.user32.SystemParametersInfoW(
@@ -39,7 +39,7 @@ def still() -> bool:
 
 
 def _asked(space: str, key: str) -> object:
-    """Return a setting of the desktop from its portal; None where there is none."""
+    """Return a setting from the desktop portal; None if there is no portal."""
     bus = QDBusConnection.sessionBus()
     if not bus.isConnected():
         return None

@@ -19,7 +19,7 @@ _SECTIONS: Final = ("LICENSE", "LICENCE", "COPYING", "NOTICE")
 
 
 def notices() -> Iterator[str]:
-    """Yield one section a package, sorted by name; what only builds the program is left out."""
+    """Yield one section for each package, sorted by name, without build tools."""
     distributions = {d.metadata["Name"]: d for d in metadata.distributions()}
     for name in sorted(distributions, key=str.lower):
         if name.lower() not in _BUILDING:
@@ -28,7 +28,7 @@ def notices() -> Iterator[str]:
 
 
 def _licence(distribution: metadata.Distribution) -> str:
-    """What a package says of its licence, in a line."""
+    """Return the licence of a package in one line."""
 
     def lines(field: str) -> list[str]:
         return distribution.metadata.get_all(field) or []
@@ -40,7 +40,7 @@ def _licence(distribution: metadata.Distribution) -> str:
 
 
 def _texts(distribution: metadata.Distribution) -> Iterator[str]:
-    """The licence files that a package carries."""
+    """Return the texts of a package's licence files."""
     for file in distribution.files or ():
         inside = any(part.endswith(".dist-info") for part in file.parts)
         path = Path(str(file.locate()))

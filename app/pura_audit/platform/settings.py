@@ -1,4 +1,4 @@
-"""What the window remembers: typed, checked, written in one step; a bad file is backed up."""
+"""The settings of the window: validated and written atomically, with a backup of bad files."""
 
 from __future__ import annotations
 
@@ -118,15 +118,15 @@ _CHOICES: Final = {
 class SettingsFile:
     """The settings on disk.
 
-    A file that is no settings file is moved to a backup; in one that is, only the values that do
-    not fit go back to what is usual.
+    A file that is not a settings file is moved to a backup. Otherwise only invalid values get
+    their defaults again.
 
     Args:
         folder: The configuration folder.
 
     Attributes:
         current: The settings in use.
-        watchers: Told of every change: the settings before it.
+        watchers: Called after every change, with the earlier settings.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -138,7 +138,7 @@ class SettingsFile:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What was wrong with the file, in the language in use; empty when all was well."""
+        """Messages on problems of the file, in the language in use; empty if there were none."""
         if self._unreadable:
             template = translate(
                 "Settings",
@@ -156,11 +156,11 @@ class SettingsFile:
         return ()
 
     def update(self, **changes: Any) -> None:
-        """Change settings and write them; a disk that refuses is logged, never in the way."""
+        """Change settings and write them; write errors are logged and not raised."""
         self.replace(replace(self.current, **changes))
 
     def replace(self, settings: WindowSettings) -> None:
-        """Put other settings in place and write them."""
+        """Replace the settings and write them."""
         if settings == self.current:
             return
         before, self.current = self.current, settings
@@ -196,7 +196,7 @@ class SettingsFile:
         return self.path.with_suffix(".json.bak")
 
     def _back_up(self, *, keep: bool) -> None:
-        """Keep the file as it was found, for somebody who wants to look what was wrong."""
+        """Keep a backup of the bad file."""
         _log.warning("the settings file is damaged; it is kept as %s.bak", FILE)
         with contextlib.suppress(OSError):
             if keep:

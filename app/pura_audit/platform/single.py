@@ -1,4 +1,4 @@
-"""One window a user: a second start hands its files to the first and leaves.
+"""One window a user: a second start hands its files to the first window and ends.
 
 The two meet at a local socket in a folder that only this user may enter, and each asks the system
 who the other is before it sends or takes anything. The place follows from the folder of the
@@ -53,11 +53,11 @@ def meeting_place(state: Path) -> str:
 
 
 def _private(folder: Path, *, close: bool = False) -> bool:
-    """Whether a folder is this user's and nobody else may enter it.
+    """Return whether a folder belongs to this user and nobody else may enter it.
 
     Args:
-        folder: What is looked at; a link is none.
-        close: Take the others' rights away first.
+        folder: The folder; a link does not count.
+        close: Whether to remove other users' rights first.
     """
     if sys.platform == "win32":
         return True
@@ -81,7 +81,7 @@ def _private(folder: Path, *, close: bool = False) -> bool:
 
 
 def _same_user(socket: QLocalSocket) -> bool:
-    """Whether the system says that this user holds the other end."""
+    """Return whether this user owns the other end, according to the system."""
     if sys.platform == "win32":
         return True
     try:
@@ -100,11 +100,11 @@ def _same_user(socket: QLocalSocket) -> bool:
 
 
 def hand_over(address: str, files: Sequence[Path]) -> bool:
-    """Give files to a window that runs already.
+    """Hand files to a window that already runs.
 
     Args:
         address: From :func:`meeting_place`.
-        files: What the second start was asked to open; may be empty.
+        files: Files that the second start was to open; may be empty.
 
     Returns:
         True when a window took them and has come to the front; False when there is none of this
@@ -140,10 +140,10 @@ class FirstWindow(QObject):
     """Listens for later starts.
 
     Args:
-        place: From :func:`meeting_place`.
+        address: From :func:`meeting_place`.
 
     Signals:
-        asked: Paths to open, perhaps none; the window comes to the front.
+        asked: Another start asks the window to come to the front; carries paths to open.
     """
 
     asked = Signal(list)
@@ -157,7 +157,7 @@ class FirstWindow(QObject):
         self._server.newConnection.connect(self._welcome)
 
     def listen(self) -> bool:
-        """Begin; a socket that a crashed window left behind is removed first.
+        """Start listening, after removing the socket of a crashed window.
 
         Returns:
             False where there is no folder that is this user's alone, or no socket can be made:
@@ -216,7 +216,7 @@ class FirstWindow(QObject):
 
 
 def _parse(message: bytes) -> list[Path] | None:
-    """Return the paths, or None for anything that is no message of ours."""
+    """Return the paths of a message, or None if it is invalid."""
     try:
         document = json.loads(message)
     except (ValueError, RecursionError):

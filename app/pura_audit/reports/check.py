@@ -1,6 +1,6 @@
 """Check a report, or a statement that a detector signed.
 
-What failed first, then every single check.
+Failed checks come first, then all others.
 """
 
 from __future__ import annotations
@@ -55,10 +55,10 @@ def _card(check: CheckedPoint) -> Card:
 
 
 class CheckingDialog(PlainDialog, Generic[C]):
-    """Checks one file after the other: one that is chosen, or dropped on the window.
+    """Base class of dialogs that check a chosen or dropped file.
 
     Attributes:
-        checked: The last answer, or None.
+        checked: The last result, or None.
     """
 
     def __init__(
@@ -112,11 +112,11 @@ class CheckingDialog(PlainDialog, Generic[C]):
         self.check()
 
     def check(self) -> None:
-        """Check what is chosen."""
+        """Check the chosen file."""
         raise NotImplementedError
 
     def lines(self) -> list[str]:
-        """Return what is shown of the file before the single checks."""
+        """Return the lines about the file above the single checks."""
         return []
 
     def copy(self) -> None:
@@ -167,19 +167,19 @@ class CheckingDialog(PlainDialog, Generic[C]):
             self.rows.addWidget(fold)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Welcome a file."""
+        """Accept the drag of a file."""
         if dropped_paths(event.mimeData()) and self._job is None:
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """Check what was dropped."""
+        """Check the dropped file."""
         paths = dropped_paths(event.mimeData())
         if paths and self._job is None:
             event.acceptProposedAction()
             self.take(paths[0])
 
     def done(self, result: int) -> None:
-        """Stop the check with the window."""
+        """Stop the check when the dialog closes."""
         if self._job is not None:
             self._job.drop()
             self._job = None
@@ -187,7 +187,7 @@ class CheckingDialog(PlainDialog, Generic[C]):
 
 
 class ReportCheckDialog(CheckingDialog[ReportCheck]):
-    """Checks one report after the other."""
+    """Verifies reports, one after the other."""
 
     def __init__(
         self, session: Session, path: Path | None = None, parent: QWidget | None = None
@@ -216,7 +216,7 @@ class ReportCheckDialog(CheckingDialog[ReportCheck]):
             self.take(path)
 
     def take(self, path: Path) -> None:
-        """Choose a file and check it, once it may be read."""
+        """Choose a file and check it, after the user agreed that it is read."""
         ask_to_read(self, [path], partial(super().take, path))
 
     def _lay_out(self) -> None:
@@ -259,7 +259,7 @@ class ReportCheckDialog(CheckingDialog[ReportCheck]):
         self.show_audits.setEnabled(has_audits and not busy)
 
     def check(self) -> None:
-        """Check what is chosen."""
+        """Check the chosen file."""
         if self._job is None and self._path is not None:
             rerun, checking = self.again.isChecked(), translate("ReportCheck", "Checking …")
             self.checked = None
@@ -305,7 +305,7 @@ class ReportCheckDialog(CheckingDialog[ReportCheck]):
 
 
 class StatementDialog(CheckingDialog[StatementCheck]):
-    """Checks one statement after the other, without a network."""
+    """Verifies statements of detectors, one after the other, offline."""
 
     def __init__(
         self, session: Session, path: Path | None = None, parent: QWidget | None = None
@@ -374,7 +374,7 @@ class StatementDialog(CheckingDialog[StatementCheck]):
         )
 
     def take_text(self, path: Path) -> None:
-        """Say which text it should be about, and check again."""
+        """Set the text that the statement should be about, and check again."""
         self._text, self._sha256, self._named = path, "", path.name
         self.check()
 
@@ -392,7 +392,7 @@ class StatementDialog(CheckingDialog[StatementCheck]):
         return row.name, row.document.sha256
 
     def check(self) -> None:
-        """Check what is chosen."""
+        """Check the chosen file."""
         self.checked = None
         clear_layout(self.rows)
         self.summary.clear()
@@ -407,7 +407,7 @@ class StatementDialog(CheckingDialog[StatementCheck]):
         self._refresh()
 
     def lines(self) -> list[str]:
-        """Return what the statement says."""
+        """Return the content of the statement."""
         statement = None if self.checked is None else self.checked.statement
         return (
             []

@@ -1,6 +1,6 @@
-"""Groups of the report's form.
+"""Groups of the form of a report.
 
-Audits, parties, item, remarks, layout, and what it shows of the text.
+The groups are audits, parties, item, remarks, layout, and how the text is shown.
 """
 
 from __future__ import annotations
@@ -54,25 +54,25 @@ _ROWS: Final = 5  # that are seen at once
 
 
 class FormGroup(Fold):
-    """A group of the report's form.
+    """A group of the form of a report.
 
     Signals:
-        changed: Something was typed or chosen.
+        changed: The input has changed.
     """
 
     changed = Signal()
 
     def check(self) -> bool:
-        """Say what is wrong; return whether all is well."""
+        """Check the input and show errors; return whether it is valid."""
         return True
 
     def into(self, request: ReportRequest) -> ReportRequest:
-        """Return the request with what this group holds."""
+        """Return the request with the input of this group."""
         return request
 
 
 class AuditsGroup(FormGroup):
-    """Which audits go into the report."""
+    """The group of the audits that the report covers."""
 
     def __init__(self, audits: Sequence[tuple[str, Audit]], *, tick_all: bool = False) -> None:
         super().__init__(translate("Report", "Audits"), opened=True)
@@ -96,7 +96,7 @@ class AuditsGroup(FormGroup):
         self._changed()
 
     def chosen(self) -> tuple[Audit, ...]:
-        """Return the audits that are ticked, in their order."""
+        """Return the ticked audits, in their order."""
         return tuple(
             audit
             for index, audit in enumerate(self._audits)
@@ -109,7 +109,7 @@ class AuditsGroup(FormGroup):
         self.changed.emit()
 
     def check(self) -> bool:
-        """Say what is wrong; return whether all is well."""
+        """Check the input and show errors; return whether it is valid."""
         fault, count = "", len(self.chosen())
         if not count:
             fault = translate("Report", "Tick at least one audit.")
@@ -122,15 +122,15 @@ class AuditsGroup(FormGroup):
 
 
 class WordsGroup(FormGroup):
-    """A group of words that says how many of its fields are filled.
+    """A group of text fields that shows how many are filled in.
 
     Args:
-        heading: Of the group.
-        part: Of the request that they are: ``parties`` or ``item``; "" where they stand in itself.
-        opened: Unfolded at first.
+        heading: Heading of the group.
+        part: Part of the request with the fields: ``parties``, ``item``, or "" for the request.
+        opened: Whether the group is open at first.
 
     Attributes:
-        fields: By the names that they have in what the report is told.
+        fields: The fields, by their names in the request.
     """
 
     def __init__(self, heading: str, part: str = "", *, opened: bool = False) -> None:
@@ -148,10 +148,10 @@ class WordsGroup(FormGroup):
         """Add fields.
 
         Args:
-            captions: By the names of the fields.
-            base: Has what stands in them at first.
-            settings: Have what each report says, where nothing else is known.
-            lines: Of fields with more than one.
+            captions: Captions by the names of the fields.
+            base: The request with the initial content.
+            settings: The settings with the usual content of reports.
+            lines: Number of lines of fields with more than one.
         """
         defaults = getattr(base, self._part) if self._part else base
         for name, caption in captions.items():
@@ -176,15 +176,15 @@ class WordsGroup(FormGroup):
         self.tell(filled(template, n=filled_in, all=len(self.fields)) if filled_in else nothing)
 
     def check(self) -> bool:
-        """Say what is wrong; return whether all is well."""
+        """Check the input and show errors; return whether it is valid."""
         return not sum(not field.check() for field in self.fields.values())  # each says it
 
     def texts(self) -> dict[str, Any]:
-        """Return what stands in the fields, by their names."""
+        """Return the texts of the fields by name."""
         return {name: field.text for name, field in self.fields.items()}
 
     def into(self, request: ReportRequest) -> ReportRequest:
-        """Return the request with these words."""
+        """Return the request with these texts."""
         texts = self.texts()
         if self._part:
             texts = {self._part: replace(getattr(request, self._part), **texts)}
@@ -192,7 +192,7 @@ class WordsGroup(FormGroup):
 
 
 def parties_group(base: ReportRequest, settings: WindowSettings) -> WordsGroup:
-    """Return the group of who asks, who examines, who answers for it."""
+    """Return the group of the parties: client, examiner and authoriser."""
     captions = {
         "organisation": translate("Report", "Organisation"),
         "address": translate("Report", "Address"),
@@ -212,7 +212,7 @@ def parties_group(base: ReportRequest, settings: WindowSettings) -> WordsGroup:
 
 
 def item_group(base: ReportRequest, settings: WindowSettings) -> WordsGroup:
-    """Return the group of how the item came in."""
+    """Return the group of how the item was received."""
     captions = {
         "source": translate("Report", "Source and how it was received"),
         "received": translate("Report", "Date and time of receipt"),
@@ -226,7 +226,7 @@ def item_group(base: ReportRequest, settings: WindowSettings) -> WordsGroup:
 
 
 def remarks_group(base: ReportRequest, settings: WindowSettings) -> WordsGroup:
-    """Return the group of what the examiner and the reviewer add."""
+    """Return the group of the remarks of examiner and reviewer."""
     captions = {
         "deviations": translate("Report", "Deviations from the method"),
         "external": translate("Report", "Parts that others provided"),
@@ -244,7 +244,7 @@ def remarks_group(base: ReportRequest, settings: WindowSettings) -> WordsGroup:
 
 
 class LayoutGroup(FormGroup):
-    """Language, paper, logo."""
+    """The group of language, paper and logo."""
 
     def __init__(self, base: ReportRequest, settings: WindowSettings) -> None:
         super().__init__(translate("Report", "Layout"))
@@ -318,7 +318,7 @@ class LayoutGroup(FormGroup):
 
 
 def usual_paper() -> str:
-    """Return the paper that the system's country uses."""
+    """Return the usual paper size of the system's country."""
     system = QLocale.system().measurementSystem()
     return "us-letter" if system == QLocale.MeasurementSystem.ImperialUSSystem else "a4"
 
@@ -329,10 +329,10 @@ MAX_MATCHES: Final = 5000  # places that are blacked out at once
 
 
 class RedactionView(QWidget):
-    """The text, and what of it is blacked out.
+    """The text in which the user blacks out parts.
 
     Signals:
-        changed: Other stretches are blacked out.
+        changed: The redactions have changed.
     """
 
     changed = Signal()
@@ -365,7 +365,7 @@ class RedactionView(QWidget):
         self._show()
 
     def load(self, text: str, ranges: Iterable[tuple[int, int]] = ()) -> None:
-        """Show another text with what is blacked out of it."""
+        """Show another text with its redactions."""
         if text != self.text:
             self.text = text
             codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
@@ -379,13 +379,13 @@ class RedactionView(QWidget):
     # Intentions
 
     def hide_chosen(self) -> None:
-        """Black out what is selected."""
+        """Black out the selection."""
         start, end = self.chosen()
         if start < end:
             self._set((*self.ranges, (start, end)))
 
     def hide_everywhere(self) -> None:
-        """Black out every place where the text says what is selected."""
+        """Black out every occurrence of the selection."""
         start, end = self.chosen()
         selection = self.text[start:end]
         if not selection.strip():
@@ -403,7 +403,7 @@ class RedactionView(QWidget):
         self._set((*self.ranges, *matches))
 
     def show_chosen(self) -> None:
-        """Show what is selected again; without a selection the stretch under the cursor."""
+        """Reveal the selection, or the redaction under the cursor."""
         start, end = self.chosen()
         if start == end:
             self._set(tuple(r for r in self.ranges if not r[0] <= start <= r[1]))
@@ -414,14 +414,14 @@ class RedactionView(QWidget):
         self._set(tuple(r for r in remaining if r[0] < r[1]))
 
     def undo(self) -> None:
-        """Take the last step back."""
+        """Undo the last step."""
         if self._before:
             self.ranges = self._before.pop()
             self._show()
             self.changed.emit()
 
     def chosen(self) -> tuple[int, int]:
-        """Return what is selected, in characters of the text."""
+        """Return the range of the selection in characters of the text."""
         cursor = self.view.textCursor()
         ends = np.searchsorted(self._units, [cursor.selectionStart(), cursor.selectionEnd()])
         return int(ends[0]), int(ends[1])
@@ -482,14 +482,14 @@ class RedactionView(QWidget):
         self.show_again.setEnabled(any(a <= end and start <= b for a, b in self.ranges))
 
     def changeEvent(self, event: QEvent) -> None:
-        """Follow the colours."""
+        """Apply changed colours."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange:
             self._show()
 
 
 class _Text(QPlainTextEdit):
-    """The text, with a key for each thing that can be done to it."""
+    """The text field with the keyboard commands of redaction."""
 
     def __init__(self, owner: RedactionView) -> None:
         super().__init__(owner)
@@ -505,7 +505,7 @@ class _Text(QPlainTextEdit):
         self.setAccessibleName(translate("Report", "Text to black out"))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Del blacks out; the keys of undo take the last step back."""
+        """Black out with Del, and undo with the usual keys."""
         if event.key() == Qt.Key.Key_Delete:
             self._owner.hide_chosen()
         elif event.matches(QKeySequence.StandardKey.Undo):
@@ -515,7 +515,7 @@ class _Text(QPlainTextEdit):
 
 
 def merged(ranges: Iterable[tuple[int, int]], size: int) -> Ranges:
-    """Return ranges in order, inside the text, none touching another."""
+    """Return the ranges sorted, clipped to the text, and merged where they touch."""
     separate: list[tuple[int, int]] = []
     for start, end in sorted((max(0, a), min(b, size)) for a, b in ranges):
         if start >= end:
@@ -528,10 +528,10 @@ def merged(ranges: Iterable[tuple[int, int]], size: int) -> Ranges:
 
 
 class TextGroup(FormGroup):
-    """Whole, in excerpts, with parts blacked out, or not at all.
+    """The group of how the report shows the text: in full, as excerpts, redacted, or not at all.
 
     Signals:
-        original_wanted: The file that was examined is to be given, for its pages.
+        original_wanted: The user wants to choose the examined file, for its pages.
     """
 
     original_wanted = Signal()
@@ -573,7 +573,7 @@ class TextGroup(FormGroup):
         self._changed()
 
     def follow(self, audits: Sequence[Audit]) -> None:
-        """Offer the texts of these audits; what was blacked out of another stays known."""
+        """Offer the texts of these audits; keep the redactions of others."""
         if [id(audit) for audit in audits] == [id(audit) for audit in self._audits]:
             return
         current = self._audit
@@ -592,7 +592,7 @@ class TextGroup(FormGroup):
 
     @property
     def _audit(self) -> Audit | None:
-        """The one whose text is on screen."""
+        """The audit whose text is on screen."""
         index = self.which.currentIndex()
         return self._audits[index] if 0 <= index < len(self._audits) else None
 
@@ -659,7 +659,7 @@ class TextGroup(FormGroup):
         self.original.setVisible(printed)
 
     def say_pages(self, audits: Sequence[Audit], request: ReportRequest) -> None:
-        """Say whether a report shows the pages of the originals."""
+        """Show whether the report has the pages of the original files."""
         pages = request.pages or ((),) * len(audits)
         if any(map(lacks_pages, audits, pages)):
             self.pages.say(
@@ -670,11 +670,11 @@ class TextGroup(FormGroup):
             self.pages.say(translate("Report", "Pages with passages are shown as pictures."))
 
     def _whole(self) -> int:
-        """Return how many texts have nothing blacked out."""
+        """Return the number of texts without redactions."""
         return sum(not self._ranges.get(audit.id) and bool(audit.text) for audit in self._audits)
 
     def into(self, request: ReportRequest) -> ReportRequest:
-        """Return the request with this choice."""
+        """Return the request with the input of this group."""
         mode = self.mode.currentData()
         ranges = [self._ranges.get(audit.id, ()) for audit in self._audits]
         if mode != REDACTED or not ranges:

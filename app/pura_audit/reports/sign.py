@@ -34,7 +34,7 @@ from pura_audit.widgets.working_dialog import WorkingDialog
 
 
 class ReportSignDialog(WorkingDialog):
-    """Asks for report, certificate and passphrase, and signs."""
+    """Asks for a report, a certificate and its passphrase, and signs the report."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, parent)
@@ -117,7 +117,7 @@ class ReportSignDialog(WorkingDialog):
         add_parts(layout, inside, self.progress_row(stays=True), None, foot)
 
     def refresh_buttons(self) -> None:
-        """Sign when all that is needed is there."""
+        """Enable the button if every input is there."""
         needed = {
             translate("SignReport", "Report"): self.report,
             translate("SignReport", "Certificate"): self.certificate,
@@ -152,7 +152,7 @@ class ReportSignDialog(WorkingDialog):
             self.passphrase.selectAll()
 
     def sign_to(self, target: Path) -> None:
-        """Sign, and save under this name."""
+        """Sign the report, and save it under this name."""
         if self.report is None or self.certificate is None or self.busy:
             return
         if target == self.report:

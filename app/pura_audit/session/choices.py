@@ -426,7 +426,7 @@ class Chosen(QObject):
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """Which of ``key``, ``model`` and ``profile`` are not chosen; empty without an inventory."""
+        """Which of ``key``, ``model`` and ``profile`` are missing; empty without an inventory."""
         if self.catalogue is None:
             return ()
         parts = {"key": self.keys, "model": self.model, "profile": self.profile}

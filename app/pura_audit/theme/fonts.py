@@ -80,13 +80,13 @@ def install(app: QApplication) -> None:
 
 
 def use_bundled_fonts(app: QApplication) -> None:
-    """Make it the font of every kind of widget; a new style brings up those of the desktop."""
+    """Set the font of every kind of widget, since a new style restores the desktop's fonts."""
     app.setFont(face(BODY))
 
 
 @cache
 def _known() -> bool:
-    """Whether the shipped face is loaded; asked for thousands of times while a text is drawn."""
+    """Return whether the shipped face is loaded; cached, since drawing asks thousands of times."""
     return FAMILY in QFontDatabase.families()
 
 

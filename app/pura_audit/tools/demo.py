@@ -96,7 +96,7 @@ def _model(console: Console, paths: Paths) -> LanguageModel:
 
 
 def _key(console: Console, paths: Paths) -> tuple[SecretKey, str]:
-    """Return the demo's key from the keyring; where there is none, one for this run only."""
+    """Return the demo's key from the keyring, or a key for this run only if there is no keyring."""
     store = KeyStore(paths.config / "keys.json")
     if store.state() is State.READY:
         try:

@@ -1,6 +1,6 @@
-"""What a built package is asked to show of itself; the scripts below ``packaging/`` call it.
+"""Checks of a built package, called by the scripts below ``packaging/``.
 
-A package has no interpreter to write such questions for, so they stand here:
+A package has no interpreter to run scripts, so the checks are part of it:
 
     python -m pura_audit.tools.packaged_check keyrings
     python -m pura_audit.tools.packaged_check round-trip
@@ -46,7 +46,7 @@ def keyrings() -> str:
 
 
 def round_trip() -> str:
-    """Write a secret of no worth into the system's keyring, read it, take it away again.
+    """Write a dummy secret to the system's keyring, read it, and delete it.
 
     Raises:
         RuntimeError: There is no keyring, or it gives back something else.
@@ -116,7 +116,7 @@ def _in_time(end: float) -> None:
 
 
 def _questions(folder: Path) -> Iterator[tuple[str, int, tuple[str, ...]]]:
-    """Yield what is asked: program, the exit code that is right, arguments."""
+    """Yield each command as program, expected exit code and arguments."""
     files, report = folder / "sample", str(folder / "report.pdf")
     audit = (
         "verify",
@@ -140,7 +140,7 @@ def _questions(folder: Path) -> Iterator[tuple[str, int, tuple[str, ...]]]:
 
 
 def prove(folder: Path) -> str:
-    """Ask the package everything, as its user would, with nothing of this machine's settings.
+    """Run all checks as a user would, without this machine's settings.
 
     Raises:
         RuntimeError: An answer is not the expected one; what the program printed stands above.
@@ -170,7 +170,7 @@ def prove(folder: Path) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Answer one question."""
+    """Run one check."""
     match arguments:
         case ["keyrings"]:
             answer = keyrings()

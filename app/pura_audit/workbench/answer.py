@@ -1,6 +1,6 @@
 """The answer.
 
-Outcome, one sentence, for whom, what weakens it, the steps that follow, and the marks.
+It shows the outcome, a sentence, the recipient, limits, the next steps, and the marks.
 """
 
 from __future__ import annotations
@@ -51,17 +51,17 @@ from pura_audit.widgets.card import (
 )
 
 COUNTED = "marks.counted"
-"""The sentence that says how many marks there are; it stands above them."""
+"""Key of the sentence with the number of marks, which is shown above them."""
 
 DRAFT = "public.key"
-"""The sentence that says why a finding stays a draft; it stands above the answer."""
+"""Key of the sentence on why a finding stays a draft, which is shown above the answer."""
 
 AT_LEAST = 3
-"""Marks that are seen at once, however low the window is."""
+"""Number of marks that are visible even in a low window."""
 
 
 class MarkList(QWidget):
-    """One row a mark; a press selects it. Hidden where a text has one mark or none."""
+    """The list of a text's marks; a press selects one. Hidden for fewer than two marks."""
 
     def __init__(self, selection: Selection, theme: Theme) -> None:
         super().__init__()
@@ -110,7 +110,7 @@ class MarkList(QWidget):
 
 
 class MarkRow(QPushButton):
-    """A mark: its number and line as in the text, its payload, and where it stands."""
+    """A row for a mark: its number and colour, its payload, and its position."""
 
     def __init__(
         self, number: int, mark: NamedMark, recipient: str, mark_facts: str, theme: Theme
@@ -152,7 +152,7 @@ class MarkRow(QPushButton):
         return QSize(200, self.sizeHint().height())
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw number and line as they stand beside the text."""
+        """Draw the number and the line of the mark as beside the text."""
         super().paintEvent(event)
         painter = QPainter(self)
         painter.setPen(mark_pen(self._theme, self._number, 3 if self.isChecked() else 2))
@@ -172,7 +172,7 @@ _SIGNS: Final = {"done": "✓", "bad": "!"}
 
 
 def show_steps(buttons: Mapping[str, QPushButton], item: Item) -> None:
-    """Show in the buttons of the four steps how far the finding of a row is."""
+    """Show the state of a finding's four steps on their buttons."""
     labels, tips = _words(item), _tips(item)
     states = step_states(item)
     for index, name in enumerate(STEPS, start=1):
@@ -203,20 +203,20 @@ def step_states(item: Item) -> dict[str, str]:
 
 
 def next_words(item: Item) -> str:
-    """Say what is to be done with a finding next, or how it ended."""
+    """Return the next step for a finding, or its final state."""
     states, tips = step_states(item), _tips(item)
     return next((tips[name] for name in STEPS if states[name] == "next"), tips[STEPS[-1]])
 
 
 def version_words(item: Item) -> str:
-    """Name which examination of the same bytes a finding is; empty of the only one."""
+    """Return which examination of the same bytes a finding is; empty for the only one."""
     status = item.status
     template = translate("Answer", "Version {n:text}: compare with the earlier one")
     return filled(template, n=status.version) if status is not None and status.version > 1 else ""
 
 
 def waits_words(item: Item, step: str) -> str:
-    """Say why a step cannot be done yet; empty where it can."""
+    """Return why a step is not possible yet; empty if it is."""
     status = item.status
     saved, final = status is not None, status is not None and status.report == "issued"
     ready = {"review": saved, "sign": final}.get(step, True)
@@ -245,7 +245,7 @@ def _words(item: Item) -> dict[str, str]:
 
 
 def _tips(item: Item) -> dict[str, str]:
-    """Say of each step who did it and when, or what it is and what has to come before."""
+    """Return for each step who did it and when, or what it needs."""
     status = item.status
     save = translate("Steps", "Save it to a case")
     review = translate("Steps", "Ask a second person")
@@ -283,7 +283,7 @@ def _tips(item: Item) -> dict[str, str]:
 
 
 def _examined_by(status: CaseStatus) -> str:
-    """Name who examined the text, where that is not who signed; else nothing."""
+    """Return who examined the text, if that is not the signer; else an empty string."""
     signer = status.acts["sign"][0] if "sign" in status.acts else None
     if not status.examiner or (signer or "").casefold() == status.examiner.casefold():
         return ""
@@ -291,7 +291,7 @@ def _examined_by(status: CaseStatus) -> str:
 
 
 def _by(status: CaseStatus, step: str) -> str:
-    """Say who did it and when; who signed is the certificate's subject. Empty where unknown."""
+    """Return who did a step and when; empty if unknown. The signer is the certificate's subject."""
     if step not in status.acts:
         return ""
     actor, date = status.acts[step]
@@ -300,7 +300,7 @@ def _by(status: CaseStatus, step: str) -> str:
 
 
 class StrengthScale(QWidget):
-    """The words of the scale as a strip: where this finding stands, and where the threshold is."""
+    """The verbal scale as a strip, with the reached step and the decision threshold."""
 
     _BAR: Final = 8
     _MODERATE: Final = 2  # more than that is never said against a mark
@@ -315,7 +315,7 @@ class StrengthScale(QWidget):
         theme.changed.connect(self.update)
 
     def show_audit(self, audit: Audit) -> None:
-        """Show the evidence of an audit; nothing where nothing follows from it."""
+        """Show the evidence of an audit; hide the strip if nothing follows from it."""
         self._audit = audit
         self.setVisible(audit.verdict in ("mark", "indication", "no-mark"))
         self.setAccessibleName(f"{self.word()}. {self._threshold_words()}")
@@ -323,7 +323,7 @@ class StrengthScale(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Return the room of the strip and of one line on either side."""
+        """Return the size of the strip with a line of text above and below."""
         line = self.fontMetrics().height()
         return QSize(240, 2 * line + self._BAR + 6)
 
@@ -333,7 +333,7 @@ class StrengthScale(QWidget):
 
     @property
     def place(self) -> int:
-        """Which word of the scale holds, from 0."""
+        """Index of the reached step of the scale, from 0."""
         if self._audit is None:
             return 0
         evidence = self._audit.evidence.log10_e
@@ -342,7 +342,7 @@ class StrengthScale(QWidget):
         return min(step, self._MODERATE) if evidence < 0 else step
 
     def word(self) -> str:
-        """Return the word that holds, and for what."""
+        """Return the reached step in words."""
         if self._audit is None:
             return ""
         word = scale(language())[self.place].word
@@ -362,7 +362,7 @@ class StrengthScale(QWidget):
         return filled(template, times=numerals.count(round(10 ** self._threshold()), language()))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw a piece for each word, filled up to the one that holds."""
+        """Draw the steps, filled up to the reached one, and the threshold."""
         if self._audit is None:
             return
         painter = QPainter(self)
@@ -398,12 +398,12 @@ RANKED = 3  # candidates that the card names; the table has all
 
 
 class AnswerView(ScrollCard):
-    """What it means, in one glance; what can be done about it stands below and never scrolls.
+    """The card with the answer; the next steps stand below and never scroll.
 
     Signals:
-        step_wanted: A step of the finding: ``save``, ``review``, ``report`` or ``sign``.
-        parts_wanted: What the finding left out of the file is to be examined.
-        resized: The limits were opened or folded: it wants another height.
+        step_wanted: The user chose a step: ``save``, ``review``, ``report`` or ``sign``.
+        parts_wanted: The parts of the file that were left out are to be examined.
+        resized: The limits were opened or folded, so the card needs another height.
     """
 
     step_wanted = Signal(str)
@@ -496,7 +496,7 @@ class AnswerView(ScrollCard):
         return super().natural_height(width) + self._footer.sizeHint().height()
 
     def least_height(self, width: int) -> int:
-        """Return the height at which outcome, sentence and payload are whole."""
+        """Return the height at which outcome, sentence and payload are fully visible."""
         column, margins = self.column, self.column.contentsMargins()
         inside = self._wide(width) - margins.left() - margins.right()
         below = map(column.itemAt, range(column.indexOf(self.more), column.count()))
@@ -505,7 +505,7 @@ class AnswerView(ScrollCard):
         return self.natural_height(width) - rest - self.marks.spare_height()
 
     def show_item(self, item: Item, audit: Audit) -> None:
-        """Show the finding of a row, what stands beside it, and where it stands."""
+        """Show the finding of a row with its notes and its state."""
         note = _note(item, audit)
         if self.audit is not audit or self._note != note:
             self.show_audit(audit, note)
@@ -572,7 +572,7 @@ class AnswerView(ScrollCard):
             add_parts(self._payload, *payload_lines(audit, audit.payload))
 
     def _show_left_out(self, audit: Audit) -> None:
-        """Say in one line what of the file was not examined, and offer to examine it."""
+        """Show which parts of the file were not examined, and offer to examine them."""
         left_out, examined, tongue = audit.input.left_out, audit.input.examined_words, language()
         self.left_out.setText(summary_line(left_out, examined, tongue))
         set_tip(self.left_out, *listed_lines(left_out, examined, tongue)[1:])
@@ -601,7 +601,7 @@ def _parts_left_out(audit: Audit) -> list[str]:
 
 
 def _note(item: Item, audit: Audit) -> str:
-    """Say why a text could not be examined, or how its finding relates to a later audit."""
+    """Return why a text could not be examined, or how its finding relates to a later audit."""
     day = numerals.date(audit.created, language())
     if item.active:
         template = translate(
@@ -624,7 +624,7 @@ def _note(item: Item, audit: Audit) -> str:
 
 
 def measured_words(audit: Audit) -> str:
-    """Say what an audit was measured with, and when; of what was not examined, when alone."""
+    """Return key, model and date of an audit; only the date if the text was not examined."""
     if audit.verdict == "not-examinable":
         template = translate("Answer", "noted on {day:text}")
         return filled(template, day=numerals.date(audit.created, language()))
@@ -632,7 +632,7 @@ def measured_words(audit: Audit) -> str:
 
 
 def payload_lines(audit: Audit, payload: NamedPayload) -> Iterator[QLabel]:
-    """Yield for whom and when; or that this is not decided, and between which payloads."""
+    """Yield the lines on the recipient, or on the candidates if the payload is undecided."""
     tongue = language()
     recipient = whom_words(audit.profile, payload, grouped(payload.best), tongue)
     recipient_label = label(recipient, "payload", wrap=True)

@@ -1,4 +1,4 @@
-"""Say under which key and profile entries of version 0.4.0 and before were issued."""
+"""Assign a key and a profile to register entries of version 0.4.0 and earlier."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ WIDTH: Final = 520
 
 
 class AssignDialog(WorkingDialog):
-    """Assigns entries of unknown key to a key and a profile.
+    """Assigns register entries without a key to a key and a profile.
 
     Args:
-        session: Its keys and profiles are offered.
-        parent: The window that it belongs to.
+        session: The session with the keys and profiles to choose from.
+        parent: The window that the dialog belongs to.
 
     Signals:
-        assigned: Entries have a key now.
+        assigned: Entries were assigned to a key.
     """
 
     assigned = Signal()
@@ -90,7 +90,7 @@ class AssignDialog(WorkingDialog):
         )
 
     def _follow_profile(self) -> None:
-        """Ask for an epoch where the profile's keys are those of one; name the profile's key."""
+        """Show the input of the epoch if the profile has epochs, and select the profile's key."""
         profile = self.chosen_profile
         self._epoch.setVisible(profile is not None and profile.key_epochs is not None)
         if profile is not None and profile.key in self._keys:
@@ -99,17 +99,17 @@ class AssignDialog(WorkingDialog):
 
     @property
     def chosen_profile(self) -> Profile | None:
-        """The profile that the entries are to get."""
+        """The profile for the entries, or None."""
         index = self.profile.currentData()
         return None if index is None else self._profiles[index]
 
     @property
     def chosen_key(self) -> KeyRef | None:
-        """The key that they are to get."""
+        """The key for the entries, or None."""
         return self._keys.get(self.key.currentData())
 
     def refresh_buttons(self) -> None:
-        """Enable what can be done now."""
+        """Enable the button if the input is complete."""
         inputs = {
             translate("Assign", "Key"): self.chosen_key,
             translate("Assign", "Profile"): self.chosen_profile,

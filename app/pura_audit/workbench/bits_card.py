@@ -1,4 +1,4 @@
-"""The bits: how strongly the text speaks for each position of the codeword, drawn in lanes."""
+"""The card of the bits: the evidence for each position of the codeword, in lanes."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ MAX_COLUMNS: Final = 48  # columns of a lane with parity blocks, before the next
 
 @dataclass(frozen=True)
 class Lanes:
-    """The arrangement.
+    """The arrangement of the positions in lanes.
 
     Attributes:
-        column: Of every position.
-        lane: Of every position, 0 at the top.
-        names: Of the lanes.
-        width: In columns.
+        column: Column of every position.
+        lane: Lane of every position; 0 is at the top.
+        names: Names of the lanes.
+        width: Width in columns.
     """
 
     column: tuple[float, ...]
@@ -105,7 +105,7 @@ class BarsItem(pg.GraphicsObject):
     def show_bits(
         self, bits: tuple[BitEvidence, ...], lanes: Lanes, scale: float, threshold: float
     ) -> None:
-        """Draw other bits."""
+        """Show other bits."""
         self.prepareGeometryChange()
         self._bits, self._lanes, self._scale, self._threshold = bits, lanes, scale, threshold
         self.update()
@@ -116,7 +116,7 @@ class BarsItem(pg.GraphicsObject):
         return QRectF(-0.5, -height, self._lanes.width + 0.5, height + 0.5)
 
     def zero(self, lane: int) -> float:
-        """Return where the zero line of a lane stands."""
+        """Return the vertical position of a lane's zero line."""
         return -self.pitch * lane - 1.06
 
     def paint(
@@ -237,7 +237,7 @@ WEAK_NATS = 3.0  # where the dotted line stands when no bit is called weak
 
 
 class LegendKey(QWidget):
-    """A swatch and its word."""
+    """An entry of the legend: a swatch and its text."""
 
     def __init__(self, kind: str, text: str, theme: Theme) -> None:
         super().__init__()
@@ -250,7 +250,7 @@ class LegendKey(QWidget):
         theme.changed.connect(self.update)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw swatch and word."""
+        """Draw the swatch and its text."""
         painter = QPainter(self)
         box = QRectF(1, 3, 10, 10)
         theme = self._theme
@@ -279,7 +279,7 @@ class LegendKey(QWidget):
 
 
 class BitsCard(PlotCard):
-    """Why: what each bit rests on."""
+    """The card with the evidence for each bit."""
 
     def __init__(self, selection: Selection, theme: Theme) -> None:
         self._selection = selection
@@ -393,7 +393,7 @@ class BitsCard(PlotCard):
     # Moving
 
     def position_at(self, x: float, y: float) -> int | None:
-        """Return the codeword position at a place of the plot, or None."""
+        """Return the codeword position at a point of the plot, or None."""
         lane = int(-y // self._bars.pitch)
         for position, (column, row) in enumerate(
             zip(self._lanes.column, self._lanes.lane, strict=True)
@@ -426,7 +426,7 @@ class BitsCard(PlotCard):
         QToolTip.showText(QCursor.pos(), description, self.plot)
 
     def describe(self, position: int) -> str:
-        """Say what one bit rests on."""
+        """Return a description of the evidence for a bit."""
         if not self._shown:
             return ""
         bit = self._shown[position]
@@ -441,7 +441,7 @@ class BitsCard(PlotCard):
         return " · ".join(p for p in parts if p)
 
     def table(self) -> Table:
-        """Return one row a position."""
+        """Return the headers, and one row for each position."""
         headers = (
             translate("Bits", "Position"),
             translate("Bits", "Bit"),
@@ -461,14 +461,14 @@ class BitsCard(PlotCard):
         ]
 
     def summary(self) -> str:
-        """Say what the chart shows."""
+        """Return a description of the chart."""
         audit = self._selection.audit
         if not self._shown:
             return why_empty(audit)
         return _summary(self._shown)
 
     def file_stem(self) -> str:
-        """Return the name that an exported file is offered."""
+        """Return the suggested name of an exported file, without its suffix."""
         return "bits"
 
 
@@ -503,7 +503,7 @@ def _summary(bits: tuple[BitEvidence, ...]) -> str:
 
 
 def _round_up(number: float) -> float:
-    """Return the next round number from a value up."""
+    """Return the smallest round number that is not below a number."""
     if not math.isfinite(number) or number <= 0:
         return 1.0
     power = 10.0 ** math.floor(math.log10(number))

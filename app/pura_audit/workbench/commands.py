@@ -1,4 +1,4 @@
-"""The commands of the main window: a row each of words, what it does or opens, and shortcuts."""
+"""The commands of the main window: text, action and shortcuts of each."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ from pura_audit.workbench.setup import ask_bundle, make_bundle
 
 @dataclass(frozen=True)
 class Command:
-    """One thing that can be done.
+    """A command of the menu.
 
     Attributes:
-        name: For programs.
-        text: For people.
-        action: What it does.
-        keys: Shortcuts, as Qt writes them, spaces between them.
-        separated: A line stands above it in the menu.
+        name: Name for programs.
+        text: Text of the menu.
+        action: Called to run the command.
+        keys: Shortcuts in Qt's notation, separated by spaces.
+        separated: Whether a separator precedes it in the menu.
     """
 
     name: str
@@ -65,7 +65,7 @@ class Command:
 def build_menu(
     parent: QWidget, commands: dict[str, list[Command]]
 ) -> tuple[dict[str, QAction], QMenu]:
-    """Make actions of commands and a menu with the submenus that they stand in."""
+    """Return the actions of the commands by name, and the menu with its submenus."""
     actions: dict[str, QAction] = {}
     menu = QMenu(parent)
     menu.setAccessibleName(translate("Menu", "Menu"))
@@ -87,7 +87,7 @@ def build_menu(
 
 
 class Workbench(Host, Protocol):
-    """The window, as its menu knows it.
+    """The main window as the menu sees it.
 
     Attributes:
         placement: Folds the queue, and shows or hides the right column.
@@ -108,10 +108,10 @@ class Workbench(Host, Protocol):
         """Search in the text."""
 
     def remove_current(self) -> None:
-        """Take the row on screen out."""
+        """Remove the row on screen."""
 
     def audit(self) -> None:
-        """Audit what is due."""
+        """Audit all rows that are due."""
 
     def audit_current(self) -> None:
         """Audit the row on screen again."""
@@ -120,22 +120,22 @@ class Workbench(Host, Protocol):
         """Stop the audit on screen."""
 
     def toggle_pause(self) -> None:
-        """Pause the queue or let it go on."""
+        """Pause or resume the queue."""
 
     def show_document(self, item: Item) -> None:
-        """Bring a text on screen."""
+        """Show a text."""
 
     def toggle_results(self) -> None:
-        """Show all texts as a table, or the one on screen again."""
+        """Switch between the table of all texts and the text on screen."""
 
     def toggle_issued(self) -> None:
-        """Show what was issued, or the texts again."""
+        """Switch between the register and the texts."""
 
     def look_up(self) -> None:
-        """Show what was issued, with the cursor where a payload is typed."""
+        """Show the register with the cursor in the field for a payload."""
 
     def import_issued(self) -> QDialog | None:
-        """Show what was issued, and ask for a table or a log of it."""
+        """Show the register and ask for a file to import."""
 
     def zoom(self, steps: int) -> None:
         """Make the text larger or smaller; 0 is the usual size."""
@@ -145,7 +145,7 @@ class Workbench(Host, Protocol):
 
 
 def commands(window: Workbench) -> dict[str, list[Command]]:
-    """Return everything that the window can do, by menu."""
+    """Return all commands of the window, by menu."""
     undo, select = window.session.texts.undo, window.selection
 
     def on(action: Callable[[Workbench], object]) -> Callable[[], object]:

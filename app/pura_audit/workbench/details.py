@@ -1,4 +1,4 @@
-"""Findings in full: the details of one, what is compared, candidates, and two audits compared."""
+"""Dialogs with all details of a finding, its propositions, its candidates, or a comparison."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ _PROMPTS = 5  # candidates that are named
 
 
 Part = tuple[str, Sequence[str], bool]
-"""Title and lines of a part, and whether they stand behind a heading that opens."""
+"""A part: its title, its lines, and whether it is folded."""
 
 
 def parts(audit: Audit, next_step: str = "") -> list[Part]:
-    """Return everything that the record says, in the order of a report's first page.
+    """Return the whole content of a record in the order of a report's first page.
 
     Args:
         audit: The record.
-        next_step: What is to be done with the finding next; empty for nothing.
+        next_step: The next step for the finding; empty for none.
     """
     tongue, finding = language(), audit.finding
     recipients = tuple(
@@ -84,13 +84,13 @@ def parts(audit: Audit, next_step: str = "") -> list[Part]:
 
 
 def wording(audit: Audit, next_step: str = "") -> str:
-    """Return everything that the record says, as text."""
+    """Return the whole content of a record as text."""
     sections = parts(audit, next_step)
     return "\n\n".join("\n".join(filter(None, (head, *lines))) for head, lines, _ in sections)
 
 
 def _ground(audit: Audit, tongue: str) -> list[str]:
-    """Say what was examined, and with what."""
+    """Return what was examined, and with which key, profile and model."""
     finding = audit.finding
     day = numerals.date(audit.created, tongue)
     lines = [
@@ -106,7 +106,7 @@ def _ground(audit: Audit, tongue: str) -> list[str]:
 
 
 def _reading(variant: VariantFacts) -> str:
-    """Say what one reading of the text says alone."""
+    """Return the evidence of one reading of the text."""
     name = {
         "found": translate("Dialog", "as found"),
         "restored": translate("Dialog", "typographic changes undone"),
@@ -132,7 +132,7 @@ def _reading(variant: VariantFacts) -> str:
 
 
 def _prompted(audit: Audit) -> list[str]:
-    """Say what the text says after the candidates that fit it best."""
+    """Return the evidence after the best candidate prompts."""
     read = [(prompt.log10_e, prompt) for prompt in audit.prompts if prompt.log10_e is not None]
     lines = []
     for log10_e, facts in sorted(read, key=lambda pair: -pair[0])[:_PROMPTS]:
@@ -188,13 +188,13 @@ def _step(step: StepReport, tongue: str) -> str:
 def details_dialog(
     audit: Audit, theme: Theme, next_step: str = "", parent: QWidget | None = None
 ) -> PlainDialog:
-    """Return the finding as a report's first page has it; all that it rests on behind headings.
+    """Return the dialog with the finding in full; its background is folded.
 
     Args:
         audit: The record.
         theme: The colours.
-        next_step: What is to be done with the finding next.
-        parent: The window that it belongs to.
+        next_step: The next step for the finding.
+        parent: The window that the dialog belongs to.
     """
     dialog = PlainDialog(parent)
     dialog.setWindowTitle(translate("Dialog", "Details"))
@@ -242,13 +242,13 @@ def _add_part(column: QVBoxLayout, head: str, lines: Sequence[str], folded: bool
 
 
 class CompareDialog(PlainDialog):
-    """Two audits, what they share and where they differ.
+    """Compares two audits line by line.
 
     Args:
-        audits: What there is to choose from; the first two are shown.
+        audits: The audits to choose from; the first two are compared first.
 
     Signals:
-        texts_wanted: Their texts side by side: which audit is the first, and which the second.
+        texts_wanted: Both texts are to be shown side by side; carries their indexes.
     """
 
     texts_wanted = Signal(int, int)
@@ -293,7 +293,7 @@ class CompareDialog(PlainDialog):
         self.texts_wanted.emit(self.first.currentIndex(), self.second.currentIndex())
 
     def show_lines(self) -> None:
-        """Compare the two that are chosen."""
+        """Compare the two selected audits."""
         if not self._audits:
             self.words.setText(
                 translate("Compare", "Two finished audits are needed. Audit texts first.")
@@ -329,7 +329,7 @@ class CompareDialog(PlainDialog):
 
 
 def _words(name: str, code: str) -> str:
-    """Write a value for people, where it is a code."""
+    """Return a code in words; other values stay as they are."""
     if name == "verdict":
         return title(code, language())
     if name == "prompt":
@@ -362,7 +362,7 @@ def _names() -> dict[str, str]:
 
 
 def compared_dialog(audit: Audit, parent: QWidget) -> FittedDialog:
-    """Return both propositions, and what the number is not."""
+    """Return the dialog with both propositions, and what the number does not mean."""
     dialog = FittedDialog(parent)
     caption = translate("Dialog", "What is compared")
     dialog.setWindowTitle(caption)
@@ -379,11 +379,11 @@ def compared_dialog(audit: Audit, parent: QWidget) -> FittedDialog:
 def candidate_table(
     audit: Audit, number: int = 0
 ) -> tuple[tuple[str, ...], list[tuple[str, ...]], str]:
-    """Return headers, rows and the sentence above them.
+    """Return the headers, the rows and the introduction of the table of candidates.
 
     Args:
         audit: The record.
-        number: Of which mark, in the order of the text.
+        number: Index of the mark, in the order of the text.
     """
     names = [field.name for field in audit.profile.fields]
     mark = audit.finding.marks[number]

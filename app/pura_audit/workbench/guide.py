@@ -1,4 +1,4 @@
-"""The user guide inside the window, and every version, device and licence, ready to be copied."""
+"""The user guide in the window, and the dialog with versions, device and licences."""
 
 from __future__ import annotations
 
@@ -138,13 +138,13 @@ REST_MS: Final = 80
 
 
 def translated(folder: Path) -> Path:
-    """Return the folder of the pages in the language of the window; the English one without."""
+    """Return the folder of the pages in the language of the window, or else in English."""
     localized = folder / language()
     return localized if (localized / START).is_file() else folder
 
 
 def in_language(page: Path) -> Path:
-    """Return a page in the language of the window, where it is translated; else in English."""
+    """Return a page in the language of the window, or else in English."""
     folder = resource("docs").resolve()
     # A page of any language stands in one of the four parts, below the folder of its language.
     inside = page.relative_to(folder).parts[-2:]
@@ -153,10 +153,10 @@ def in_language(page: Path) -> Path:
 
 
 class Pages(QTextBrowser):
-    """Shows pages of the documentation folder; every other address is refused.
+    """Shows pages of the documentation folder and refuses all other addresses.
 
     Args:
-        folder: Where the pages lie.
+        folder: Folder of the pages.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -171,7 +171,7 @@ class Pages(QTextBrowser):
         self.anchorClicked.connect(self.follow)
 
     def follow(self, link: QUrl) -> bool:
-        """Go to a page or a heading of ours; return False, and stay, for anything else."""
+        """Follow a link to a page or a heading; return False for any other address."""
         if link.isRelative() or link.isLocalFile():
             target = self.source().resolved(link)
             path = Path(target.toLocalFile()).resolve()
@@ -186,7 +186,7 @@ class Pages(QTextBrowser):
 
     @property
     def page(self) -> Path:
-        """The page that is shown."""
+        """The page on screen."""
         return Path(self.source().toLocalFile()).resolve()
 
     def open_page(self, path: Path) -> None:
@@ -195,12 +195,12 @@ class Pages(QTextBrowser):
         self.redress()
 
     def redress(self) -> None:
-        """Dress the page, also after a step back, which loads it anew."""
+        """Style the page, also after a step back, which loads it again."""
         dress(self.document())
         self.fit_pictures()
 
     def _to_heading(self, anchor: str) -> None:
-        """Scroll to the heading that an anchor names in the way of common Markdown readers."""
+        """Scroll to the heading of an anchor in the usual Markdown style."""
         block = self.document().begin()
         while block.isValid():
             if block.blockFormat().headingLevel() and _slug(block.text()) == anchor:
@@ -213,7 +213,7 @@ class Pages(QTextBrowser):
             block = block.next()
 
     def loadResource(self, kind: int, name: QUrl | str) -> Any:
-        """Load pages and pictures of the folder; nothing else, and nothing from a network."""
+        """Load pages and pictures of the folder, and nothing from the network."""
         target = QUrl(name)
         if target.isRelative():
             target = self.source().resolved(target)
@@ -230,7 +230,7 @@ class Pages(QTextBrowser):
         self._rest.start()
 
     def fit_pictures(self) -> None:
-        """Make pictures as wide as the page, at most as wide as they are."""
+        """Shrink pictures to the width of the page."""
         room = min(WIDEST, self.viewport().width() - 2 * PADDING - GRID)
         document = self.document()
         block = document.begin()
@@ -269,10 +269,10 @@ def guide_pages() -> list[tuple[str, Path]]:
 
 
 class GuideDialog(PlainDialog):
-    """The guide, with a way back and a search.
+    """The dialog of the guide, with history and search.
 
     Args:
-        page: Where it opens; the beginning when left out.
+        page: Page that opens first. Default: the start page.
     """
 
     def __init__(self, parent: QWidget | None = None, page: Path | None = None) -> None:
@@ -303,7 +303,7 @@ class GuideDialog(PlainDialog):
         self.search.setFocus()
 
     def _find(self, *, further: bool) -> None:
-        """Go to the next place; from the top when there is none further on."""
+        """Go to the next match, wrapping at the end."""
         text = self.search.text()
         cursor = self.pages.textCursor()
         if not further:
@@ -318,7 +318,7 @@ class GuideDialog(PlainDialog):
 
 
 def dress(document: QTextDocument) -> None:
-    """Give a page the type and the air of the window; Markdown says nothing of either."""
+    """Apply the window's fonts and spacing to a page."""
     document.setDocumentMargin(PADDING)
     cursor = QTextCursor(document)
     cursor.beginEditBlock()
@@ -356,9 +356,9 @@ def dress(document: QTextDocument) -> None:
 
 
 def pieces(block: QTextBlock) -> list[tuple[int, int, QTextCharFormat]]:
-    """Return the runs of one look: first position, end, look.
+    """Return the runs of equal format as (first position, end, format).
 
-    Plain numbers and copies, gathered before any look is changed: neighbours of one look become
+    They are copies, made before any format is changed: neighbours of one format are merged into
     one run, and then Qt's iterators and fragments point into memory that is gone.
     """
     runs = []
@@ -372,7 +372,7 @@ def pieces(block: QTextBlock) -> list[tuple[int, int, QTextCharFormat]]:
 
 
 def _dress_piece(char_format: QTextCharFormat, level: int) -> None:
-    """Set the size: headings by their rank, code a little smaller than the text around it."""
+    """Set the font: headings by their level, code slightly smaller than the text."""
     if level:
         size = {1: fonts.ANSWER, 2: 17}.get(level, fonts.READING)
         font = fonts.face(size, strong=True)
@@ -389,7 +389,7 @@ def _dress_piece(char_format: QTextCharFormat, level: int) -> None:
 
 
 def _dress_table(table: QTextTable) -> None:
-    """Lines in the colour of lines, and room between them and the words."""
+    """Style the borders and the padding of a table."""
     table_format = QTextTableFormat(table.format())
     table_format.setBorderCollapse(True)
     table_format.setBorder(1)

@@ -1,4 +1,4 @@
-"""The header with its choosers, the status line, the notice of a long run, and recent files."""
+"""The header with its choosers, the status line, notices, and the menu of recent files."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ TIGHT = 1180  # below this width the brand and the shortcut give way
 
 
 class Header(QWidget):
-    """Top of the window: what is chosen, where it is read, and the main button."""
+    """The top of the window: the choices, the device, and the main button."""
 
     def __init__(self, session: Session, theme: Theme) -> None:
         super().__init__()
@@ -106,7 +106,7 @@ class Header(QWidget):
         session.chosen.device_changed.connect(self._show_device)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Say less where there is less room."""
+        """Shorten texts if there is little room."""
         super().resizeEvent(event)
         if (event.oldSize().width() < TIGHT) != (self.width() < TIGHT):
             self.refresh()
@@ -115,7 +115,7 @@ class Header(QWidget):
         self.refresh()
 
     def refresh(self) -> None:
-        """Show what is chosen, and whether there is something to do."""
+        """Show the choices, and whether rows are due."""
         session = self._session
         busy = session.jobs.model.busy
         self.cancel.setVisible(busy)
@@ -134,7 +134,7 @@ class Header(QWidget):
         self._fill_menus()
 
     def _choose(self, kind: str, indexes: int | Sequence[int]) -> None:
-        """Choose keys, models or profiles by their places in the list."""
+        """Choose keys, models or profiles by their indexes."""
         choices = self._session.chosen
         if (catalogue := choices.catalogue) is None:
             return
@@ -199,7 +199,7 @@ class Header(QWidget):
         )
 
     def _named(self, profile: str, used: bool, nothing: str) -> tuple[str, list[str]]:
-        """Name the set-up in use, and say which of its parts were changed by hand."""
+        """Return the name of the set-up in use, and its parts that were changed by hand."""
         choices = self._session.chosen
         if choices.catalogue is None:
             return translate("Header", "looking …"), []
@@ -223,7 +223,7 @@ class Header(QWidget):
         ]
 
     def _parts_of(self, setup: StoredSetup) -> str:
-        """Say what a set-up marks, or which part of it is not here."""
+        """Return what a set-up marks, or which of its parts is missing."""
         inventory = self._session.chosen.found
         fingerprints = {key.fingerprint for key in inventory.keys}
         if not setup.keys or not fingerprints.issuperset(setup.keys):
@@ -234,7 +234,7 @@ class Header(QWidget):
         return translate("Header", "profile missing")
 
     def _used(self) -> tuple[str, str, str]:
-        """Say what stands in for a choice that is not made: what the text on screen goes by."""
+        """Return key, model and profile of the text on screen, for choices that are not made."""
         row = self._session.texts.current
         if row is None:
             return "", "", ""
@@ -285,7 +285,7 @@ STAY_MS = 8000
 
 
 class StatusLine(QWidget):
-    """Foot of the window."""
+    """The status line at the foot of the window."""
 
     def __init__(self, session: Session) -> None:
         super().__init__()
@@ -325,7 +325,7 @@ class StatusLine(QWidget):
         self.refresh()
 
     def refresh(self) -> None:
-        """Show what the queue does."""
+        """Show the state of the queue."""
         rows = self._session.texts.queue.items
         running = next((i for i in rows if i.state is ItemState.RUNNING), None)
         if self._notice:
@@ -342,7 +342,7 @@ class StatusLine(QWidget):
             self.words.setText(self._idle())
 
     def _others(self) -> list[str]:
-        """Say how many others are read or wait, and how long it takes until all are done."""
+        """Return how many other rows are active, and the time until all are done."""
         waiting = sum(row.active for row in self._session.texts.queue.items) - 1
         left = self._session.audits.seconds_left
         if not waiting or left is None:
@@ -375,19 +375,19 @@ class StatusLine(QWidget):
 
 
 LONG_S: Final = 60.0
-"""A run that took less was waited for."""
+"""Shortest run in seconds that gets a notice: the user waits for shorter ones."""
 _SHOWN_MS: Final = 15_000
 
 
 class RunNotice(QObject):
-    """Tells that a long run has ended while another program was in front.
+    """Notifies the user that a long run has ended while another program was in front.
 
-    It names no text and no outcome: others see the screen too.
+    It names no text and no outcome, since others may see the screen.
 
     Args:
-        session: Whose runs they are.
-        window: Asks for attention where the desktop lists its windows.
-        clock: Seconds that pass.
+        session: The session whose runs are followed.
+        window: The window that asks for attention.
+        clock: Clock in seconds.
     """
 
     def __init__(
@@ -410,7 +410,7 @@ class RunNotice(QObject):
             self.tell()
 
     def tell(self) -> None:
-        """Tell it."""
+        """Show the notice."""
         QApplication.alert(self._window)
         if QSystemTrayIcon.isSystemTrayAvailable():
             self.tray.show()
@@ -427,7 +427,7 @@ class RunNotice(QObject):
 def recent_menu(
     settings: SettingsFile, open_path: Callable[[Path], object], parent: QWidget
 ) -> QMenu:
-    """Return the menu of recent files; it is filled anew each time it opens."""
+    """Return the menu of recent files, which is filled each time it opens."""
     menu = QMenu(translate("Menu", "Recent files"), parent)
     menu.setToolTipsVisible(True)
 

@@ -1,4 +1,4 @@
-"""Mark a text: a prompt, who it is for, a model; the text, to copy or to save."""
+"""The dialog that writes a marked text for a recipient."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ class MarkDialog(WorkingDialog):
     """Writes a marked text with the chosen set-up.
 
     Args:
-        session: Its set-up is used.
-        profile: What the payload is.
-        key: What the text is marked with.
+        session: The session with the chosen set-up.
+        profile: The profile of the mark.
+        key: The key of the mark.
 
     Signals:
-        noted: The register has another entry.
-        audit_wanted: The text is to be put into the list.
+        noted: The register got an entry.
+        audit_wanted: The text is to be added to the list; carries it.
     """
 
     noted = Signal()
@@ -142,7 +142,7 @@ class MarkDialog(WorkingDialog):
         )
 
     def refresh_buttons(self) -> None:
-        """Enable what can be done now."""
+        """Enable the inputs and buttons that can be used now."""
         written = bool(self.made) and not self.busy
         needed = (
             {self._who_caption: self.who.text().strip()}
@@ -154,7 +154,7 @@ class MarkDialog(WorkingDialog):
             button.setEnabled(written)
 
     def _told(self) -> None:
-        """Say what the model is for, and where the text is too short for its payload."""
+        """Show the purpose of the model, and whether the text is too short for its payload."""
         trial = translate(
             "Mark",
             "The built-in model is for trials: its texts are simple and often wrong. Texts for "
@@ -224,7 +224,7 @@ class MarkDialog(WorkingDialog):
         self.say(translate("Mark", "The text is in the list."))
 
     def ask_target(self) -> QWidget:
-        """Ask where the text goes."""
+        """Ask for the file to save the text to."""
         return ask_target(
             self,
             translate("Mark", "Save the marked text"),
@@ -234,7 +234,7 @@ class MarkDialog(WorkingDialog):
         )
 
     def write_to(self, path: Path) -> None:
-        """Write the text as it is, byte for byte."""
+        """Write the text byte for byte."""
         try:
             write_or_refuse(path, self.made.encode())
         except InputError as error:

@@ -1,4 +1,4 @@
-"""What each command opens, and what a dropped file that is no text opens."""
+"""The dialogs that commands and dropped files other than texts open."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ if TYPE_CHECKING:
 
 
 def show_keys(host: Host, source: Path | None = None) -> QDialog:
-    """Show the keys; the import of a file is asked for at once.
+    """Show the keys, with the import form for a key file.
 
-    Whoever came for that alone is back where it was asked for when it is over.
+    If the dialog was opened for the import alone, it closes after it.
     """
     from pura_audit.stores.keys import KeysDialog
 
@@ -73,22 +73,22 @@ def show_profiles(host: Host) -> ProfilesDialog:
 
 
 def show_setup(host: Host) -> setup.SetupDialog:
-    """Ask for what a set-up of one's own takes."""
+    """Open the dialog that makes a new set-up."""
     return opened(setup.SetupDialog(host.session, host.frame))
 
 
 def show_several_keys(host: Host) -> QDialog:
-    """Ask which keys every audit tries."""
+    """Open the choice of several keys."""
     return opened(setup.SeveralKeysDialog(host.session, host.frame))
 
 
 def save_setup(host: Host) -> QDialog:
-    """Ask for the name under which what is chosen is stored as a set-up."""
+    """Open the dialog that saves the choices as a set-up."""
     return opened(setup.SaveSetupDialog(host.session, host.frame))
 
 
 def show_settings(host: Host, field: str = "") -> QDialog:
-    """Show the settings, at one of their fields."""
+    """Show the settings, with the focus on one of the fields."""
     from pura_audit.settings import SettingsDialog
 
     dialog = opened(SettingsDialog(host))
@@ -99,7 +99,7 @@ def show_settings(host: Host, field: str = "") -> QDialog:
 
 
 def _speak(host: Host, dialog: QDialog, name: str) -> None:
-    """Speak another language, and show the settings again in it; so the guide, at its page."""
+    """Change the language, and open the settings and the guide again in it."""
     from pura_audit.workbench.guide import GuideDialog, in_language
 
     if name == host.session.settings.current.language:
@@ -114,7 +114,7 @@ def _speak(host: Host, dialog: QDialog, name: str) -> None:
 
 
 def show_guide(host: Host, page: Path | None = None) -> QDialog:
-    """Show the user guide, at one of its pages; it stays open beside the work."""
+    """Show the user guide at one of its pages, without blocking the window."""
     from pura_audit.workbench.guide import GuideDialog
 
     dialog = GuideDialog(host.frame, page)
@@ -135,7 +135,7 @@ def show_shortcuts(host: Host) -> QDialog:
 
 
 def shortcut_rows(actions: dict[str, QAction]) -> list[tuple[str, str]]:
-    """Return words and keys of every action that has a shortcut."""
+    """Return the text and the keys of every action with a shortcut."""
     native = QKeySequence.SequenceFormat.NativeText
     return [
         (
@@ -158,7 +158,7 @@ def _more_keys() -> list[tuple[str, str]]:
 
 
 def show_about(host: Host) -> QDialog:
-    """Show every version."""
+    """Show versions, device and licences."""
     from pura_audit.workbench.guide import about_dialog
 
     return opened(about_dialog(host.session, host.frame))
@@ -172,7 +172,7 @@ def show_log(host: Host) -> None:
 
 
 def ask_diagnostic_file(host: Host) -> QFileDialog:
-    """Ask where the file goes that somebody may send to the people who maintain the program."""
+    """Ask for the file to save the diagnostic file to."""
     return ask_target(
         host.frame,
         translate("Menu", "Save a diagnostic file"),
@@ -184,7 +184,7 @@ def ask_diagnostic_file(host: Host) -> QFileDialog:
 
 
 def save_diagnostic_file(host: Host, path: Path) -> None:
-    """Write versions and log into a file; the file dialog has asked about one that is there."""
+    """Write the diagnostic file; the file dialog has already asked before replacing one."""
     from pura_audit.platform.diagnostic_file import diagnostic_text
     from pura_audit.platform.diagnostics import log_folder
     from pura_audit.workbench.guide import facts
@@ -204,7 +204,7 @@ def save_diagnostic_file(host: Host, path: Path) -> None:
 
 
 def report_current(host: Host) -> None:
-    """Make a report of the finding on screen, with what the case log knows of it."""
+    """Make a report of the finding on screen, with its data from the case log."""
     from pura.report.request import ReportRequest
     from pura.usecases.cases import case_of
     from pura.usecases.reports import filled_request
@@ -231,7 +231,7 @@ def report_current(host: Host) -> None:
 
 
 def report_items(host: Host, items: Sequence[Item]) -> None:
-    """Make one report of several finished rows; records that are not in memory are read first."""
+    """Make one report of several finished rows, after loading their records."""
     cases = host.session.cases
     finished = [(item.name, item.audit, item.finding.id) for item in items if item.finding]
 
@@ -245,7 +245,7 @@ def report_items(host: Host, items: Sequence[Item]) -> None:
 
 
 def report_of_case(host: Host, case: Case, audits: Sequence[Audit], base: ReportRequest) -> None:
-    """Make a report of saved audits; the log notes what became of it."""
+    """Make a report of saved audits, and record it in the case log."""
     from pura.usecases.reports import note_built
 
     named_audits = [(audit.input.name, audit) for audit in audits]
@@ -276,8 +276,8 @@ def make_report(
     Args:
         host: The window.
         audits: Names and audits to choose from; None takes those of the list.
-        base: What is known beforehand.
-        tick_all: All of them are ticked, not the first alone.
+        base: Initial content of the report.
+        tick_all: Whether all audits are ticked, not only the first.
     """
     from pura_audit.reports.dialog import ReportDialog
 
@@ -307,7 +307,7 @@ def current_first(host: Host) -> list[Item]:
 
 
 def sign_current(host: Host) -> None:
-    """Sign the report that was written of the finding on screen, where it is still there."""
+    """Sign the report of the finding on screen, if its file still exists."""
     item = host.session.texts.current
     path = item.report if item is not None else None
     sign_report(host, path if path is not None and path.is_file() else None)
@@ -367,7 +367,7 @@ def save_to_case(host: Host) -> SaveDialog | None:
 
 
 def review_current(host: Host) -> None:
-    """Let a second person look at the finding on screen."""
+    """Open the review of the finding on screen by a second person."""
     from pura.usecases.cases import case_of
     from pura_audit.cases.forms import ReviewDialog
 
@@ -386,7 +386,7 @@ def review_current(host: Host) -> None:
 
 
 def show_cases(host: Host, case: str = "") -> CasesDialog:
-    """Show the cases; the one with an identifier is chosen."""
+    """Show the cases, with the case of an identifier selected."""
     from pura_audit.cases.dialog import CasesDialog
 
     dialog = CasesDialog(host.session, host.frame)
@@ -399,7 +399,7 @@ def show_cases(host: Host, case: str = "") -> CasesDialog:
 
 
 def compare_audits(host: Host, audits: Sequence[Audit] | None = None) -> QDialog:
-    """Compare two finished audits: these, or those of the list, the one on screen first."""
+    """Compare two finished audits: these, or those of the list with the one on screen first."""
     from pura_audit.workbench.details import CompareDialog
 
     if audits is None:
@@ -431,13 +431,13 @@ def compare_versions(host: Host) -> None:
 def show_side_by_side(
     host: Host, audits: Sequence[Audit] = (), first: int = 0, second: int = 1
 ) -> SideBySideDialog | None:
-    """Show two texts of the list beside each other; says so where there are not two.
+    """Show two texts side by side, or a message if there are not two.
 
     Args:
         host: The window.
-        audits: Audits whose texts are shown; without any, the text on screen and the one after it.
-        first: Which of them is the first text.
-        second: Which is the second.
+        audits: Audits whose texts are shown. Default: the text on screen and the next one.
+        first: Index of the first text.
+        second: Index of the second text.
     """
     from pura_audit.workbench.side_by_side import SideBySideDialog, text_choices
 
@@ -454,7 +454,7 @@ def show_side_by_side(
 
 
 def mark_text(host: Host) -> None:
-    """Write a marked text with the chosen set-up; says what is missing."""
+    """Open the dialog that marks a text, or show what is missing."""
     from pura_audit.workbench.issued_view import IssuedView, no_profile
     from pura_audit.workbench.mark_dialog import MarkDialog
 
@@ -482,7 +482,7 @@ def mark_text(host: Host) -> None:
 
 
 def do_step(host: Host, name: str) -> None:
-    """Do a step of the finding on screen: save, review, report or sign; or say why not yet."""
+    """Run a step of the finding on screen (save, review, report, sign), or show why not yet."""
     from pura_audit.workbench.answer import waits_words
 
     item = host.session.texts.current
@@ -499,7 +499,7 @@ def do_step(host: Host, name: str) -> None:
 
 
 def open_folder(host: Host) -> QFileDialog:
-    """Ask which folder, and then what to take of it."""
+    """Ask for a folder, and then for the files to take."""
     return ask_folder(
         host.frame,
         translate("Folder", "Open a folder"),
@@ -508,14 +508,14 @@ def open_folder(host: Host) -> QFileDialog:
 
 
 def choose_of_folder(host: Host, folder: Path) -> QDialog:
-    """Ask what to take of a folder."""
+    """Ask for the files to take from a folder."""
     from pura_audit.workbench.questions import FolderDialog
 
     return opened(FolderDialog(host.session, folder, host.frame))
 
 
 def show_left_out(host: Host) -> QDialog | None:
-    """Show what the last folder held that was not taken, and why."""
+    """Show the names that were left out of the last folder, and why."""
     from pura_audit.session.texts import left_out_table
     from pura_audit.widgets.working_dialog import TableDialog
 
@@ -532,7 +532,7 @@ def show_left_out(host: Host) -> QDialog | None:
 
 
 def show_reading(host: Host) -> QDialog | None:
-    """Show how the file on screen is read, and let it be read otherwise."""
+    """Show how the file on screen is read, and offer to change it."""
     from pura_audit.workbench.questions import ReadingDialog
 
     item = host.session.texts.current
@@ -543,7 +543,7 @@ def show_reading(host: Host) -> QDialog | None:
 
 
 def show_details(host: Host) -> QDialog | None:
-    """Show the finding in full: its first page, and what it rests on behind headings."""
+    """Show the finding in full."""
     from pura_audit.workbench.answer import next_words
     from pura_audit.workbench.details import details_dialog
 
@@ -568,7 +568,7 @@ def show_candidates(host: Host) -> QDialog | None:
 
 
 def show_compared(host: Host) -> QDialog | None:
-    """Show the two propositions that the number compares, in full."""
+    """Show the two propositions that the number compares."""
     from pura_audit.workbench.details import compared_dialog
 
     audit = host.selection.audit
@@ -576,7 +576,7 @@ def show_compared(host: Host) -> QDialog | None:
 
 
 def show_table(host: Host, card: PlotCard) -> QDialog:
-    """Show the table twin of a plot."""
+    """Show the table behind a plot."""
     from pura_audit.widgets.working_dialog import TableDialog
 
     headers, rows = card.table()
@@ -587,7 +587,7 @@ MAX_BYTES: Final = 4 << 20
 
 
 def texts_of(host: Host, paths: Sequence[Path]) -> list[Path]:
-    """Open what the first file is for that is no text; return the files that are texts."""
+    """Open the dialog for the first file that is not a text; return the texts."""
     texts = []
     opened = False
     for path in paths:
@@ -619,7 +619,7 @@ def _act_of(path: Path, *, is_only: bool) -> Callable[[Host, Path], object] | No
 
 
 def _json_act(path: Path) -> Callable[[Host, Path], object] | None:
-    """Tell by its first fields what a JSON file is; a record and all others are read as texts."""
+    """Return the action for a JSON file by its fields; None for records and other texts."""
     try:
         document: Any = json.loads(read_bounded(path, MAX_BYTES))
     except (PuraError, OSError, ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""The original page on screen: its evidence where it stands, the pages in small beside it."""
+"""The original pages with their evidence, and a strip of small pages beside them."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ REST_MS: Final = 400  # on a document, before its pages are made ready to be loo
 
 
 class _Evidence(NamedTuple):
-    """What stands on one page, in shares of it.
+    """The evidence on one page, in fractions of the page.
 
     Attributes:
         tokens: int64 [R], the token of each box.
-        boxes: R boxes; a token that goes over a line end has several.
-        shaded: The boxes of each shade.
-        against: Lines below the tokens that speak against it.
-        brackets: A mark, and the box of what a passage of it fills of a column.
+        boxes: R boxes; a token across a line end has several.
+        shaded: The boxes by shade.
+        against: Lines below the tokens that speak against the payload.
+        brackets: Mark, and box that a passage of it fills in a column.
     """
 
     tokens: npt.NDArray[np.int64]
@@ -50,16 +50,16 @@ class _Evidence(NamedTuple):
     brackets: list[tuple[int, QRectF]]
 
     def of_token(self, token: int) -> list[QRectF]:
-        """Return where a token stands on the page."""
+        """Return the boxes of a token on the page."""
         return [self.boxes[index] for index in np.flatnonzero(self.tokens == token)]
 
 
 class EvidenceOnPages:
-    """Finds what stands where; what was found of the last pages is kept.
+    """Locates the evidence on the pages, and caches the last pages.
 
     Args:
-        pages: The pages, with the places of their text.
-        audit: What was found in it.
+        pages: The pages with the positions of their text.
+        audit: The audit of the text.
     """
 
     def __init__(self, pages: DocumentPages, audit: Audit) -> None:
@@ -69,16 +69,16 @@ class EvidenceOnPages:
         self._found: dict[int, _Evidence] = {}
 
     def page_of(self, token: int) -> int:
-        """Return the page on which a token ends: the blank before it may be on the one before."""
+        """Return the page on which a token ends; its blank may be on the page before."""
         return page_of(self._places, int(self._audit.tokens.spans[token, 1]) - 1)
 
     def first_token(self, page: int) -> int:
-        """Return the first token that begins on a page, or later."""
+        """Return the first token that begins on a page or after it."""
         edges = np.append(self._places.starts, len(self._places.boxes))
         return int(np.searchsorted(self._audit.tokens.spans[:, 0], edges[page]))
 
     def on(self, page: int) -> _Evidence:
-        """Return what stands on a page."""
+        """Return the evidence on a page."""
         evidence = self._found.get(page)
         if evidence is None:
             evidence = self._found[page] = self._find(page)
@@ -115,23 +115,23 @@ def _rect(box: Sequence[float]) -> QRectF:
 
 
 def _pen(colour: str, width: int, style: Qt.PenStyle = Qt.PenStyle.SolidLine) -> QPen:
-    """Return a pen that is as wide on a page of any size."""
+    """Return a pen of the same width on pages of any size."""
     pen = QPen(QColor(colour), width, style)
     pen.setCosmetic(True)
     return pen
 
 
 class EvidencePages(PagesView):
-    """Pages with the evidence on them, in the colours of the light theme: paper is white.
+    """Pages with evidence, in the colours of the light theme, since paper is white.
 
     Args:
-        name: What is shown, for people.
-        pages: Draws them.
-        selection: What is selected.
+        name: Accessible name of the view.
+        pages: Draws the pages.
+        selection: The selection.
 
     Attributes:
-        evidence: What stands where; None as long as that is not known.
-        shading: It is shown.
+        evidence: The evidence on the pages; None until it is known.
+        shading: Whether the evidence is visible.
     """
 
     away = 8  # pixels from a bracket to the text
@@ -148,7 +148,7 @@ class EvidencePages(PagesView):
             signal.connect(self.viewport().update)
 
     def begin(self) -> None:
-        """Show the pages of another document, from its first one."""
+        """Show another document from its first page."""
         self._asked = None
         self._broken.clear()
         self._pictures.clear()
@@ -157,17 +157,17 @@ class EvidencePages(PagesView):
         self.show_pages(self._drawer.sizes)
 
     def show_evidence(self, evidence: EvidenceOnPages | None) -> None:
-        """Show what stands where."""
+        """Set the evidence."""
         self.evidence = evidence
         self.viewport().update()
 
     def set_shading(self, shading: bool) -> None:
-        """Show the evidence, or the bare pages."""
+        """Show or hide the evidence."""
         self.shading = shading
         self.viewport().update()
 
     def _ask(self) -> None:
-        """Have the next page drawn; one at a time, since what is on screen changes meanwhile."""
+        """Request the next page to draw; one at a time, since the visible pages may change."""
         missing = [page for page in self.missing() if page not in self._broken]
         if self._asked is None and missing and self.isVisible():
             self._asked = missing[0], self.dpi(missing[0])
@@ -185,7 +185,7 @@ class EvidencePages(PagesView):
         self._ask()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Draw what was not wanted as long as nobody saw it."""
+        """Draw the pages that were not needed while the view was hidden."""
         super().showEvent(event)
         self._ask()
 
@@ -217,7 +217,7 @@ class EvidencePages(PagesView):
             self._paint_brackets(painter, evidence, rect)
 
     def paint_fine(self, painter: QPainter, evidence: _Evidence) -> None:
-        """Draw what can be made out on a page of a readable size only."""
+        """Draw the details that are visible on pages of a readable size only."""
         if self.shading:
             painter.setPen(_pen(LIGHT.against, 2, Qt.PenStyle.DotLine))
             painter.drawLines(evidence.against)
@@ -243,11 +243,11 @@ class EvidencePages(PagesView):
 
 
 class PageView(EvidencePages):
-    """The pages in a readable size; their tokens can be selected.
+    """The pages in a readable size, with tokens that can be selected.
 
     Args:
-        pages: Draws them.
-        selection: What is selected.
+        pages: Draws the pages.
+        selection: The selection.
     """
 
     def __init__(self, pages: DocumentPages, selection: Selection) -> None:
@@ -259,7 +259,7 @@ class PageView(EvidencePages):
         self.verticalScrollBar().valueChanged.connect(self._see)
 
     def fits(self) -> Sequence[str]:
-        """Return what there is to choose from."""
+        """Return all page sizes."""
         return (PAGE, WIDTH, ACTUAL, *LARGER)
 
     def token_at(self, point: QPointF) -> int | None:
@@ -275,7 +275,7 @@ class PageView(EvidencePages):
         return None if number is None else int(evidence.tokens[number])
 
     def show_from(self, token: int) -> None:
-        """Bring a token to the upper third of the screen."""
+        """Scroll a token to the upper third of the view."""
         if self.evidence is None or not self.pages:
             return
         page = self.evidence.page_of(token)
@@ -294,7 +294,7 @@ class PageView(EvidencePages):
             self.show_box(page, box)
 
     def _see(self) -> None:
-        """Tell the other views which tokens are on screen."""
+        """Report the visible tokens to the other views."""
         if self.evidence is not None and self.isVisible():
             visible = self.in_view()
             self._selection.see(*map(self.evidence.first_token, (visible.start, visible.stop)))
@@ -306,7 +306,7 @@ class PageView(EvidencePages):
             self._selection.select_token(token)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Go from token to token, and from size to size; the rest goes from page to page."""
+        """Move between tokens, change the size, or move between pages."""
         steps = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
         sizes = {Qt.Key.Key_Minus: -1, Qt.Key.Key_Plus: 1, Qt.Key.Key_Equal: 1}
         token = self._selection.token
@@ -319,17 +319,17 @@ class PageView(EvidencePages):
 
 
 class PageStrip(EvidencePages):
-    """All pages in small, with the evidence on them; a press goes to one.
+    """A strip of all pages in small, with evidence; a press goes to a page.
 
     Args:
-        pages: Draws them.
-        selection: What is selected.
+        pages: Draws the pages.
+        selection: The selection.
 
     Attributes:
-        current: The page that is framed: the one that is read.
+        current: The framed page, which the large view shows.
 
     Signals:
-        chosen: A page is wanted.
+        chosen: The user chose a page; carries its number.
     """
 
     away = 4
@@ -343,17 +343,17 @@ class PageStrip(EvidencePages):
         self.viewport().setCursor(Qt.CursorShape.PointingHandCursor)
 
     def show_current(self, page: int) -> None:
-        """Frame the page that is read, and keep it in sight."""
+        """Frame the current page, and scroll it into view."""
         self.current = page
         if page < self.pages:
             self.show_box(page, QRectF(0, 0, 1, 1))
         self.viewport().update()
 
     def paint_fine(self, painter: QPainter, evidence: _Evidence) -> None:
-        """Draw nothing: tokens are too small here."""
+        """Draw no details, since the pages are too small."""
 
     def paint_over(self, painter: QPainter, page: int, rect: QRectF) -> None:
-        """Draw the evidence, the number, and the frame of the page that is read."""
+        """Draw the evidence, the page number, and the frame of the current page."""
         super().paint_over(painter, page, rect)
         painter.setBrush(Qt.BrushStyle.NoBrush)
         if page == self.current:
@@ -371,7 +371,7 @@ class PageStrip(EvidencePages):
             self.chosen.emit(page)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Go to the page before and to the one behind, to the first and to the last."""
+        """Move to the previous, next, first or last page."""
         target = {
             Qt.Key.Key_Up: self.current - 1,
             Qt.Key.Key_Down: self.current + 1,
@@ -385,16 +385,16 @@ class PageStrip(EvidencePages):
 
 
 class PagePane(QWidget):
-    """The pages of the document on screen, or why there are none.
+    """The pages of the document on screen, or the reason why there are none.
 
     Args:
-        pages: Opens and draws them.
-        selection: What is selected.
+        pages: Opens and draws the pages.
+        selection: The selection.
         theme: The colours.
-        text: The same text as such; it says what the selected token is.
+        text: The view of the same text, which describes the selected token.
 
     Attributes:
-        controls: Where one is, how large pages are; they stand in the head of the card.
+        controls: Position and size of the pages, for the head of the card.
 
     Signals:
         file_found: A file that somebody chose is the one that was examined.
@@ -449,10 +449,10 @@ class PagePane(QWidget):
         """Show the pages of a document.
 
         Args:
-            path: Where the file is; None where nobody knows.
-            sha256: Of its bytes when it was read, hex; "" where there are no pages.
-            text: Its text.
-            audit: What was found in it.
+            path: Path of the file; None if unknown.
+            sha256: SHA-256 of the bytes when it was read, in hexadecimal; empty without pages.
+            text: Text of the document.
+            audit: The audit of the text.
         """
         new, another = (path, sha256, text), audit is not self._audit
         self._audit = audit
@@ -474,7 +474,7 @@ class PagePane(QWidget):
             self._say(translate("Pages", "The file of this finding is not known here."))
 
     def set_shading(self, shading: bool) -> None:
-        """Show the evidence, or the bare pages."""
+        """Show or hide the evidence."""
         for view in (self.view, self.strip):
             view.set_shading(shading)
 
@@ -508,7 +508,7 @@ class PagePane(QWidget):
         self._tell()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Open what was not opened yet."""
+        """Open the document if it is not open yet."""
         super().showEvent(event)
         if self._rest.isActive():
             self._rest.stop()
@@ -530,7 +530,7 @@ class PagePane(QWidget):
         )
 
     def use_file(self, path: Path) -> None:
-        """Show the pages of a file that somebody chose, if it is the one that was examined."""
+        """Show the pages of a chosen file if it is the examined one."""
         if self._shown is not None:
             _, sha256, text = self._shown
             self._shown = (path, sha256, text)
@@ -547,7 +547,7 @@ class PagePane(QWidget):
         self.note.setText(self._note())
 
     def _note(self) -> str:
-        """Say why nothing is shaded, where that is so."""
+        """Return why nothing is shaded; empty if something is."""
         if self._audit is None or not self._drawer.sizes or self.view.evidence is not None:
             return ""
         if self._drawer.measured:

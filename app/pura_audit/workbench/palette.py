@@ -1,4 +1,4 @@
-"""Everything by its name: commands, texts, cases, settings and pages of the guide, by keyboard."""
+"""The palette, which finds commands, texts, cases, settings and guide pages by name."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ _MOVES: Final = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_P
 
 
 PaletteEntry = tuple[str, str, str, Callable[[], object], str]
-"""What can be gone to or done: its name, what it is, its own shortcut, what does it, and what else
-it is found by: how the command line calls it."""
+"""An entry: its name, its kind, its shortcut, its action, and another name by which
+it is found: that of the command line."""
 
 
 class Palette(PlainDialog):
-    """Finds what is typed, also where letters are left out; Return does it.
+    """Finds entries by a query that may omit letters; Return runs the selected one.
 
     Args:
         host: The window.
-        show: Brings a text on screen.
+        show: Shows a text.
     """
 
     def __init__(self, host: Host, show: Callable[[Item], object]) -> None:
@@ -69,7 +69,7 @@ class Palette(PlainDialog):
             host.session.cases.read(lambda log, _: list_cases(log), self._add_cases, self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Hand the keys that move through a list on to it."""
+        """Pass the keys that move through a list on to the table."""
         pressed = event.type() == QEvent.Type.KeyPress
         if pressed and isinstance(event, QKeyEvent) and event.key() in _MOVES:
             self.table.keyPressEvent(event)
@@ -111,9 +111,9 @@ class Palette(PlainDialog):
 
 
 def rank(query: str, name_text: str) -> int | None:
-    """Return how far a name is from what was typed: 0 is best, None where it does not fit.
+    """Return the distance of a name from a query; 0 is best, None is no match.
 
-    Each word that was typed begins a word of the name, stands inside one, or at least has its
+    Each word of the query begins a word of the name, is inside one, or at least has its
     letters in this order; accents and case do not count.
     """
     name, distance = _folded(name_text), 0
@@ -133,14 +133,14 @@ def rank(query: str, name_text: str) -> int | None:
 
 
 def _place(query: str, entry: PaletteEntry) -> int | None:
-    """Return how far an entry is from what was typed; its other name counts where it begins."""
+    """Return the distance of an entry from a query; its other name counts as a prefix."""
     distance, typed = rank(query, entry[0]), _folded(query).strip()
     also = 5 if typed and entry[4].startswith(typed) else None
     return distance if also is None else min(also, also if distance is None else distance)
 
 
 def _spread(part: str, name: str) -> int | None:
-    """Return how many letters lie between those of a word; None where they are not in order."""
+    """Return the number of letters between those of a word; None if they are not in order."""
     first, position = -1, -1
     for letter in part:
         position = name.find(letter, position + 1)
@@ -193,4 +193,4 @@ def _pages(host: Host) -> list[PaletteEntry]:
 
 
 NAME: Final = "palette"
-"""How the command that opens it is called."""
+"""Name of the command that opens the palette."""

@@ -1,4 +1,4 @@
-"""The middle of the window, and where its parts stand: widths, folding, what is remembered."""
+"""The middle of the window, and the sizes of its parts: widths, folding and stored sizes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SHARE = 0.5  # of the height that the answer may take
 
 
 class WorkView(QWidget):
-    """Shows one row of the queue: its answer or what became of it, and its text."""
+    """Shows one row: its answer or its state, and its text."""
 
     def __init__(self, selection: Selection, theme: Theme, pages: DocumentPages) -> None:
         super().__init__()
@@ -51,14 +51,14 @@ class WorkView(QWidget):
         missing: Sequence[str] = (),
         installing: bool = False,
     ) -> None:
-        """Show a row as it stands.
+        """Show a row in its present state.
 
         Args:
             item: The row.
-            paused: All audits wait.
-            expected: Seconds that its audit takes, where that is known.
-            missing: Which of key, model and profile are not chosen.
-            installing: A model is being installed.
+            paused: Whether all audits are paused.
+            expected: Expected duration of its audit in seconds, or None.
+            missing: Those of key, model and profile that are not chosen.
+            installing: Whether a model is being installed.
         """
         match item.state:
             case _ if item.shown is not None:
@@ -85,13 +85,13 @@ class WorkView(QWidget):
         QTimer.singleShot(0, self, self._fit)  # once more when the new words have their fonts
 
     def heading(self) -> str:
-        """Return what stands in large letters: the answer, or what became of the text."""
+        """Return the heading: the answer, or the state of the text."""
         view = self.stack.currentWidget()
         assert isinstance(view, AnswerView | ReadyView | BusyView | ErrorView)  # no others are in
         return view.heading.text()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Share the height anew."""
+        """Share the height again."""
         super().resizeEvent(event)
         self._fit()
 
@@ -128,16 +128,16 @@ NARROW: Final = 1400  # below this width the queue folds, unless the user says o
 
 
 class Placement:
-    """Sizes of the window's parts.
+    """Manages the sizes of the window's parts.
 
     Args:
         window: The window.
-        session: Its settings remember; its current row decides whether a divide was moved.
+        session: The session, whose settings store the sizes.
         queue: The list of texts.
         work: The middle, with the text.
         evidence: The right column.
-        columns: Holds the list and the rest.
-        inner: Holds the middle and the right column.
+        columns: The splitter of the list and the rest.
+        inner: The splitter of the middle and the right column.
     """
 
     def __init__(
@@ -159,7 +159,7 @@ class Placement:
         evidence.filled_changed.connect(self._show_evidence)
 
     def restore(self) -> None:
-        """Put everything where it was, or where it suits the size."""
+        """Restore the stored sizes, or sizes that suit the window."""
         window, now = self._window, self._session.settings.current
         window.resize(1440, 900)
         if now.geometry:
@@ -168,7 +168,7 @@ class Placement:
         self.arrange()
 
     def arrange(self) -> None:
-        """Put the parts where they were, in a window that has its size."""
+        """Restore the sizes of the parts."""
         now = self._session.settings.current
         if len(now.rows) == 3:
             self._evidence.setSizes(list(now.rows))
@@ -179,7 +179,7 @@ class Placement:
         self._fold(folded=self._wants_folded())
 
     def _keep_on_screen(self) -> None:
-        """Let no part of the window lie outside the screen, its frame included."""
+        """Move the window, with its frame, completely onto the screen."""
         window = self._window
         screen = (window.screen() or QGuiApplication.primaryScreen()).availableGeometry()
         screen = screen.marginsRemoved(FRAME)
@@ -194,7 +194,7 @@ class Placement:
             window.move(x - FRAME.left(), y - FRAME.top())
 
     def remember(self) -> None:
-        """Write down where everything stands."""
+        """Store all sizes."""
         window = self._window
         self._session.settings.update(
             geometry=bytes(window.saveGeometry().toHex().data()).decode(),
@@ -203,7 +203,7 @@ class Placement:
         )
 
     def resized(self) -> None:
-        """Fold or unfold the queue, and share the width."""
+        """Fold or unfold the list of texts, and share the width."""
         self._show_evidence()
         folded = self._wants_folded()
         if folded != self._queue.folded:
@@ -212,19 +212,19 @@ class Placement:
             self._share_out()
 
     def toggle_queue(self) -> None:
-        """Fold or unfold the queue, and remember it."""
+        """Fold or unfold the list of texts, and store the choice."""
         folded = not self._queue.folded
         self._session.settings.update(queue_folded=folded)
         self._fold(folded=folded)
 
     def toggle_evidence(self) -> None:
-        """Show or hide the right column, and remember it."""
+        """Show or hide the right column, and store the choice."""
         visible = self._evidence.isVisibleTo(self._inner)
         self._evidence.setVisible(not visible and self._evidence.filled)
         self._session.settings.update(evidence_hidden=visible)
 
     def _show_evidence(self) -> None:
-        """Show the right column if it shows something and has room, unless the user hid it."""
+        """Show the right column if it has content and room, unless the user hid it."""
         visible = self._evidence.filled and not self._session.settings.current.evidence_hidden
         self._evidence.setVisible(visible and self._window.width() >= TIGHT)
         self._inner.refresh()  # at once: the text opens at a place, and needs its width for it
@@ -244,7 +244,7 @@ class Placement:
         self._share_out()
 
     def _share_out(self) -> None:
-        """Give the right column its share, unless the user has moved the divide."""
+        """Give the right column its share, unless the user has moved the splitter."""
         window = self._window
         if self._session.settings.current.columns or self._moved:
             return

@@ -61,14 +61,14 @@ def closing_question(
     installing: bool,
     unkept: int,
 ) -> QMessageBox:
-    """Ask, and return the question.
+    """Ask for confirmation before the window closes; return the open question.
 
     Args:
         parent: The window.
-        close: Closes it whatever runs.
-        running: An audit runs or waits.
-        installing: A model is fetched or added.
-        unkept: Findings that the case log did not take: these alone are lost.
+        close: Closes the window, whatever runs.
+        running: Whether an audit runs or waits.
+        installing: Whether a model is fetched or added.
+        unkept: Number of findings that could not be saved and would be lost.
     """
     consequences = translate(
         "Window",
@@ -116,7 +116,11 @@ def _what(*, running: bool, installing: bool) -> str:
 def unlocked(
     session: Session, parent: QWidget, on_unlocked: Callable[[], object]
 ) -> PassphraseDialog | None:
-    """Go on at once, or when the passphrases have opened; returns the dialog that asks first."""
+    """Call a function at once, or after asking for the passphrases that are needed.
+
+    Returns:
+        The dialog that asks; None if no passphrase is needed.
+    """
     if session.keeper.wants_passphrase:
         return _ask_for_texts(session, parent, lambda: _with_keys(session, parent, on_unlocked))
     return _with_keys(session, parent, on_unlocked)
@@ -175,7 +179,7 @@ def _with_keys(
 
 
 def begin_audits(session: Session, parent: QWidget, items: Sequence[Item]) -> QMessageBox | None:
-    """Audit these rows; where that takes long, somebody is asked first in the box returned."""
+    """Audit rows, after a question if that takes long; return the open question or None."""
     if not session.audits.pace.long(items):
         session.audits.audit(items)
         return None
@@ -230,7 +234,7 @@ def _cost(session: Session, items: Sequence[Item]) -> str:
 
 
 class FolderDialog(PlainDialog):
-    """Filters, hidden files, links of a folder that was chosen."""
+    """Asks which files of a chosen folder are taken."""
 
     def __init__(self, session: Session, folder: Path, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -265,7 +269,7 @@ class FolderDialog(PlainDialog):
         add_parts(layout, GRID, *boxes, GAP, button_row(cancel_button(self), self.choose))
 
     def options(self) -> WalkOptions:
-        """Return what is chosen."""
+        """Return the chosen options."""
         return WalkOptions(
             recursive=self.recursive.isChecked(),
             include=tuple(self.include.text().split()),
@@ -275,7 +279,7 @@ class FolderDialog(PlainDialog):
         )
 
     def _take(self) -> None:
-        """Keep the choices, and walk the folder."""
+        """Store the options, and add the files of the folder."""
         self._session.texts.folder_options = self.options()
         self._session.texts.add_paths([self._folder])
         self.accept()
@@ -299,7 +303,7 @@ MIN_HEIGHT: Final = 56  # pixels of list and preview
 
 
 class ReadingDialog(PlainDialog):
-    """Looks into the file in the file thread, shows what comes out, and applies a choice.
+    """Shows how a file is read, with its encoding and parts, and lets the user change it.
 
     Args:
         session: The session.
@@ -353,7 +357,7 @@ class ReadingDialog(PlainDialog):
         self.look()
 
     def look(self) -> None:
-        """Ask the file thread what the file holds in the encoding that is chosen."""
+        """Read the file with the chosen encoding, in the thread of the files."""
         self.apply.require({}, free=False)
         encoding, texts = self.encoding.currentData(), self._session.texts
         if self._looking is not None:
@@ -385,7 +389,7 @@ class ReadingDialog(PlainDialog):
         self.notes.setText(failure.words)
 
     def _offer(self, previews: tuple[Preview, ...]) -> None:
-        """Offer every encoding that fits all bytes; nothing where the format leaves no choice."""
+        """Offer every encoding that fits all bytes, if the format leaves a choice."""
         self.encoding.setEnabled(bool(previews))
         if self.encoding.count() == 1:
             for preview in previews:
@@ -442,7 +446,7 @@ class ReadingDialog(PlainDialog):
         self.apply.require({self._heading.text(): self.chosen()})
 
     def chosen(self) -> tuple[Document, ...]:
-        """Return the parts that are ticked, as they are audited together."""
+        """Return the ticked parts."""
         if self._extraction is None:
             return ()
         return self._extraction.selected(
@@ -453,13 +457,13 @@ class ReadingDialog(PlainDialog):
         )
 
     def take(self) -> None:
-        """Let the row, and further ones behind it, hold what is ticked."""
+        """Apply the ticked parts to the row, and to new rows after it."""
         self._session.texts.take_documents(self._item, self.chosen())
         self.accept()
 
 
 def _visible(text: str) -> str:
-    """Show what has no picture as a sign; line ends stay line ends."""
+    """Return a text with signs for invisible characters; line ends stay."""
     return "\n".join(safe_text(line) for line in text.splitlines())
 
 

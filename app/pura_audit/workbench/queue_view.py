@@ -1,4 +1,4 @@
-"""The queue: what I have, and what became of it, drawn row by row."""
+"""The view of the list of texts, which paints each row."""
 
 from __future__ import annotations
 
@@ -86,14 +86,14 @@ def _to_do() -> tuple[str, str]:
 
 
 def glyph(item: Item) -> tuple[str, str]:
-    """Return a row's sign and the token of its colour; the sign alone tells the state."""
+    """Return the sign and the colour token of a row; the sign alone identifies the state."""
     if item.state is ItemState.DONE and item.finding is not None:
         return _OUTCOMES[item.finding.outcome]
     return _STATES.get(item.state, ("·", "muted"))
 
 
 class QueueDelegate(QStyledItemDelegate):
-    """Paints rows; folded, only their signs."""
+    """Paints rows, or only their signs in a folded list."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -200,23 +200,23 @@ OPEN = 256
 
 
 class QueueList(QListView):
-    """The list itself.
+    """The list of rows.
 
     Signals:
-        removal_wanted: Delete was pressed.
+        removal_wanted: The user pressed Delete.
     """
 
     removal_wanted = Signal()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Delete removes; everything else moves."""
+        """Remove rows with Delete, or move the selection."""
         if event.matches(QKeySequence.StandardKey.Delete):
             self.removal_wanted.emit()
             return
         super().keyPressEvent(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the rows; where there is none that could wear the ring, the list wears it."""
+        """Draw the rows, and the focus ring around the list if no row can have it."""
         super().paintEvent(event)
         if ringed(self) and not self.currentIndex().isValid():
             painter = QPainter(self.viewport())
@@ -225,10 +225,10 @@ class QueueList(QListView):
 
 
 class QueueView(QWidget):
-    """List, search and drop corner; folds to signs where the window is narrow.
+    """The list of texts with search and drop field; it folds to signs in a narrow window.
 
     Signals:
-        audit_wanted: These rows are to be audited.
+        audit_wanted: Rows are to be audited; carries them.
     """
 
     audit_wanted = Signal(object)
@@ -280,7 +280,7 @@ class QueueView(QWidget):
         self._theme.changed.connect(self.list.viewport().update)
 
     def set_folded(self, folded: bool) -> None:
-        """Show signs only, or everything."""
+        """Fold the list to signs, or unfold it."""
         self.folded = self._delegate.folded = folded
         for widget in (self._heading, self._count, self.table, self.drop):
             widget.setVisible(not folded)
@@ -300,7 +300,7 @@ class QueueView(QWidget):
         return [index.data(ITEM_ROLE) for index in self.list.selectionModel().selectedIndexes()]
 
     def remove_selected(self) -> None:
-        """Take the selected rows out; can be undone."""
+        """Remove the selected rows, with undo."""
         self._session.texts.remove(self.selected())
 
     def _recount(self) -> None:

@@ -1,4 +1,4 @@
-"""The batch as a table: filter, sort, group, choose, audit the rest, export, open one."""
+"""The table of all texts: filter, sort, group, audit the rest, export, and open results."""
 
 from __future__ import annotations
 
@@ -67,18 +67,18 @@ from pura_audit.workbench.state_views import left_words
 
 MOST_FILTERS: Final = 12
 Filter = tuple[str, str]
-"""One of :data:`~pura_audit.session.results.KINDS` or "", and words."""
+"""A filter: one of :data:`~pura_audit.session.results.KINDS` or "", and search words."""
 
 
 class ResultsMenu(QMenu):
-    """A menu of groupings, kept filters and columns; it is made anew each time it opens.
+    """The menu of groupings, stored filters and columns, which is filled each time it opens.
 
     Args:
         model: The rows.
-        settings: Where filters and columns are remembered.
+        settings: The settings, which store filters and columns.
         current: Returns the filter in use.
-        use: Uses a filter.
-        renewed: Called when the columns have changed.
+        use: Applies a filter.
+        renewed: Called after the columns have changed.
         parent: Owns the menu.
     """
 
@@ -99,14 +99,14 @@ class ResultsMenu(QMenu):
 
     @property
     def filters(self) -> tuple[Filter, ...]:
-        """The filters that were kept."""
+        """The stored filters."""
         stored = (
             stored_filter.partition(":") for stored_filter in self._settings.current.pile_filters
         )
         return tuple((kind, search) for kind, _, search in stored if kind in ("", *KINDS))
 
     def fill(self) -> None:
-        """Make the entries."""
+        """Fill the menu."""
         self.clear()
         for grouping, name in grouping_words().items():
             entry = self.addAction(name)
@@ -138,13 +138,13 @@ class ResultsMenu(QMenu):
             entry.toggled.connect(partial(self.show_column, column))
 
     def keep(self, filter_: Filter, keeping: bool = True) -> None:
-        """Keep a filter, or forget it."""
+        """Store a filter, or delete it."""
         remaining = [f for f in self.filters if f != filter_]
         filters = [*remaining, filter_] if keeping else remaining
         self._settings.update(pile_filters=tuple(f"{kind}:{search}" for kind, search in filters))
 
     def show_column(self, column: str, visible: bool) -> None:
-        """Show a column, or hide it."""
+        """Show or hide a column."""
         hidden = set(self._settings.current.pile_hidden) - {column}
         hidden |= set() if visible else {column}
         self._settings.update(pile_hidden=tuple(c for c in COLUMNS if c in hidden))
@@ -152,7 +152,7 @@ class ResultsMenu(QMenu):
 
 
 def grouping_words() -> dict[str, str]:
-    """Name what the rows may be grouped by."""
+    """Return the names of the groupings."""
     return {
         BY_OUTCOME: translate("Results", "Group by outcome"),
         BY_TEXT: translate("Results", "Group equal texts"),
@@ -160,7 +160,7 @@ def grouping_words() -> dict[str, str]:
 
 
 def filter_words(filter_: Filter) -> str:
-    """Return what a filter says."""
+    """Return the name of a filter."""
     kind, search = filter_
     parts = (kind_words(kind) if kind else "", search)
     return " · ".join(part.replace("&", "&&") for part in parts if part)
@@ -181,9 +181,9 @@ WIDTHS: Final = {
     "error": 190,
 }
 FLEXIBLE: Final = ("name", "payload", "error")
-"""Columns of words: they share what the others leave of the width."""
+"""Columns of text, which share the width that the others leave."""
 SPARSE: Final = ("part", "error")
-"""Columns that are not shown while there is nothing in them."""
+"""Columns that are hidden while they are empty."""
 SMALLEST: Final = 0.5  # of its width that a column of words keeps
 FULL: Final = 20.0  # log10 of the evidence at which the short bar is full
 BAR: Final = 56
@@ -192,9 +192,9 @@ MAX_SELECTED: Final = 200  # chosen rows that stay chosen when rows take another
 
 
 class _Cells(QStyledItemDelegate):
-    """Draws the evidence as a short bar, and where in the text the marks lie.
+    """Paints the evidence as a short bar, and the positions of marks in the text.
 
-    Of a long name the middle is left out: versions differ at their end.
+    Long names are elided in the middle, because versions differ at their end.
     """
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
@@ -202,12 +202,12 @@ class _Cells(QStyledItemDelegate):
         self._theme = theme
 
     def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
-        """Say what is left out."""
+        """Set how texts are elided."""
         super().initStyleOption(option, index)
         option.textElideMode = Qt.TextElideMode.ElideMiddle
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex) -> None:  # type: ignore[override]
-        """Draw words and numbers as ever, and the bar at the left of a number."""
+        """Draw the cell, with a bar at the left of a number."""
         super().paint(painter, option, index)
         row = index.data(ROW_ROLE)
         finding = row.found if isinstance(row, ResultRow) else None
@@ -234,13 +234,13 @@ class _Cells(QStyledItemDelegate):
 
 
 class ResultsView(QWidget):
-    """The table, its filters and what is done with its rows.
+    """The table of all texts, with its filters and actions.
 
     Signals:
-        item_wanted: A text of the list is to be shown.
-        audit_wanted: These rows are to be audited.
-        report_wanted: A report of these rows is to be made.
-        noticed: Something to say in the status line: words, or a failure.
+        item_wanted: A text is to be shown; carries its row.
+        audit_wanted: Rows are to be audited; carries them.
+        report_wanted: A report of rows is to be made; carries them.
+        noticed: A message or a failure for the status line.
     """
 
     item_wanted = Signal(object)
@@ -297,7 +297,7 @@ class ResultsView(QWidget):
         self._count()
 
     def _count_soon(self) -> None:
-        """Count once a while: what ticks faster than that must not put it off for ever."""
+        """Update the counts at intervals, even if changes come faster than that."""
         if not self._timer.isActive():
             self._timer.start()
 
@@ -330,7 +330,7 @@ class ResultsView(QWidget):
         shortcut.activated.connect(self._open_current)
 
     def go_on_from(self, before: ResultsView) -> None:
-        """Show what another one showed, and how."""
+        """Take over rows, filters and sorting of an earlier view."""
         self.model.open_rows(before.model.opened)
         self.use_filter(before._filtered())
         self.model.group(before.model.grouping)
@@ -340,13 +340,13 @@ class ResultsView(QWidget):
     # What is chosen
 
     def chosen(self) -> list[ResultRow]:
-        """Return the chosen rows, or all that are shown where at most one is chosen."""
+        """Return the selected rows, or all visible ones if at most one is selected."""
         picked = self.table.selectionModel().selectedRows()
         rows = [row for index in picked if isinstance(row := index.data(ROW_ROLE), ResultRow)]
         return rows if len(rows) > 1 else list(self.model.rows)
 
     def show_item(self, item: Item | None) -> None:
-        """Let the row of a text be the current one."""
+        """Make the row of a text the current one."""
         index = None if item is None else self.model.place_of(item)
         if index is not None:
             self._go_to(index)
@@ -358,12 +358,12 @@ class ResultsView(QWidget):
         )
 
     def _fold(self, heading: Heading, *, folded: bool) -> None:
-        """Fold a group, or unfold it; its heading stays the current row."""
+        """Fold or unfold a group; its heading stays the current row."""
         self.model.fold(heading.group, folded=folded)
         self._go_to(self.model.place(heading))
 
     def _arranged(self) -> None:
-        """Let headings reach over the whole row, and keep what was chosen and seen."""
+        """Let headings span all columns, and restore selection and scroll position."""
         self.table.clearSpans()
         for index in self.model.headings:
             self.table.setSpan(index, 0, 1, len(COLUMNS))
@@ -379,14 +379,14 @@ class ResultsView(QWidget):
         self.table.verticalScrollBar().setValue(top)
 
     def _remember(self) -> None:
-        """Note what is chosen before the rows take another order; of very many, the current."""
+        """Store the selection before the order changes; of very many rows, only the current one."""
         picked = self.table.selectionModel().selectedRows()
         rows = [index.data(ROW_ROLE) for index in picked] if len(picked) <= MAX_SELECTED else []
         top = self.table.verticalScrollBar().value()
         self._held = (self.table.currentIndex().data(ROW_ROLE), rows, top)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Fold and unfold the group whose heading is the current row; share the width anew."""
+        """Fold or unfold the group of the current heading; share the width after a resize."""
         if event.type() == QEvent.Type.Resize:
             self._share_width()
         heading = self.table.currentIndex().data(ROW_ROLE)
@@ -420,12 +420,12 @@ class ResultsView(QWidget):
     # What is done
 
     def audit_rest(self) -> None:
-        """Audit every row that waits."""
+        """Audit all rows that were not audited yet."""
         rows = [i for i in self._session.texts.queue.items if i.runnable and _fresh(i)]
         self.audit_wanted.emit(rows)
 
     def retry_failed(self) -> None:
-        """Read and audit the rows again that failed."""
+        """Read and audit all failed rows again."""
         rows = [i for i in self._session.texts.queue.items if i.state is ItemState.FAILED]
         self.audit_wanted.emit([i for i in rows if i.runnable])
 
@@ -438,7 +438,7 @@ class ResultsView(QWidget):
         self.report_wanted.emit([i for i in rows if i.finding is not None])
 
     def ask_export(self) -> None:
-        """Ask where the table goes."""
+        """Ask for the file to export to."""
         ask_target(
             self,
             translate("Results", "Export the table"),
@@ -449,7 +449,7 @@ class ResultsView(QWidget):
         )
 
     def export_to(self, path: Path) -> None:
-        """Write the chosen rows; the ending of the name decides how."""
+        """Export the selected rows in the format that the file's suffix names."""
         rows, environment = self.chosen(), self._session.cases.environment
         self._session.cases.ask(
             lambda context: export_rows(environment, rows, path, context),
@@ -471,7 +471,7 @@ class ResultsView(QWidget):
         )
 
     def open_result(self, path: Path) -> None:
-        """Show the rows of a result beside those of the list."""
+        """Add the rows of a result to the table."""
         self._session.jobs.files.do(
             lambda context: opened_result(path, context),
             by_outcome(self.model.open_rows, self.noticed.emit),
@@ -489,7 +489,7 @@ class ResultsView(QWidget):
         return kind or "", self.search.text().strip()
 
     def use_filter(self, filter_: Filter) -> None:
-        """Show the rows of one outcome, with these words in them."""
+        """Show the rows of one outcome that contain all search words."""
         kind, search = filter_
         self.kinds.setCurrentRow(("", *KINDS).index(kind))
         self.search.setText(search)
@@ -504,12 +504,12 @@ class ResultsView(QWidget):
         self._share_width()
 
     def _note_width(self, column: int, _old: int, _new: int) -> None:
-        """Leave the columns alone once somebody has drawn at one; Qt itself stretches the last."""
+        """Stop adjusting the columns once the user has resized one; Qt itself resizes the last."""
         last = max(index for index in range(len(COLUMNS)) if not self.table.isColumnHidden(index))
         self._drawn = self._drawn or not (self._sharing or column == last)
 
     def _share_width(self) -> None:
-        """Let the columns of words have what the others leave; below their least it scrolls."""
+        """Share the remaining width among text columns; below a minimum the table scrolls."""
         if self._drawn:
             return
         visible = [
@@ -564,7 +564,7 @@ class ResultsView(QWidget):
         self._buttons()
 
     def _give_lines(self, line: QListWidgetItem) -> None:
-        """Give a filter the lines that it needs: Qt forgets margins, and cuts off the count."""
+        """Set the height of a filter, since Qt ignores margins and cuts off the count."""
         room = QRect(0, 0, self.kinds.width() - 2 * GAP, 1)
         needed = self.kinds.fontMetrics().boundingRect(room, Qt.TextFlag.TextWordWrap, line.text())
         line.setSizeHint(QSize(0, needed.height() + GRID + 2))

@@ -1,4 +1,4 @@
-"""Setting the program up: the first page, a set-up of one's own, and team bundles."""
+"""Setting up the program: the first page, new set-ups, and team bundles."""
 
 from __future__ import annotations
 
@@ -68,11 +68,11 @@ UNPACKED: Final = 0.6
 
 
 class SetupView(QFrame):
-    """Three ways to begin, each one press; below them how far it is.
+    """Three ways to begin, with the progress below them.
 
     Signals:
-        complete: All is there, and the focus was here last; whether the keyboard is in use.
-        needed: Whether something is to be set up.
+        complete: Nothing is missing any more; carries whether the keyboard is in use.
+        needed: Carries whether something has to be set up.
     """
 
     complete = Signal(bool)
@@ -129,7 +129,7 @@ class SetupView(QFrame):
         column_of(self.ways, moving, self.stage, self.words, spacing=GRID, inside=self)
 
     def show_when(self, needed: bool) -> None:
-        """Step back once all is there."""
+        """Hide the page once nothing is missing."""
         focus = self.window().focusWidget()  # a button that goes hands it to the next one
         has_focus = focus is not None and self.isAncestorOf(focus)
         keys = self.window().testAttribute(Qt.WidgetAttribute.WA_KeyboardFocusChange)
@@ -139,7 +139,7 @@ class SetupView(QFrame):
             self.complete.emit(keys)
 
     def busy(self, progress: Progress | None) -> None:
-        """Show how far an installation is; None when there is none."""
+        """Show the progress of an installation; None for no installation."""
         running = progress is not None
         for widget in (self.bar, self.stage, self.cancel):
             widget.setVisible(running)
@@ -149,13 +149,13 @@ class SetupView(QFrame):
             self.stage.setText(stage_words(progress))
 
     def say(self, message: str) -> None:
-        """Say what went wrong; nothing when all is well."""
+        """Show an error; an empty message hides the line."""
         self.words.setText(message)
         self.words.setVisible(bool(message))
 
 
 def stage_words(progress: Progress) -> str:
-    """Say what is done of an installation, how much of it, and how long it will take."""
+    """Return the step of an installation, its progress and the time left."""
     if not progress.total:
         return translate("Setup", "Looking for the model")
     share = progress.done / progress.total
@@ -176,7 +176,7 @@ def stage_words(progress: Progress) -> str:
 
 
 class SetupActs(QObject):
-    """Between the first-run page and the session."""
+    """Connects the first page with the session."""
 
     def __init__(self, views: Sequence[SetupView], session: Session, window: QWidget) -> None:
         super().__init__(window)
@@ -188,7 +188,7 @@ class SetupActs(QObject):
         session.install_wanted.connect(self.install_model)
 
     def show_in(self, views: Sequence[SetupView]) -> None:
-        """Use these from now on: the first page, and that of a text that waits."""
+        """Set the views to update: the first page and that of a waiting text."""
         self._views = views
         for view in views:
             view.cancel.clicked.connect(self._cancel)
@@ -196,7 +196,7 @@ class SetupActs(QObject):
         self._refresh()
 
     def install_model(self) -> None:
-        """Install the built-in model, unless one is on its way."""
+        """Install the built-in model, unless that is already under way."""
         if self._session.jobs.installs.busy:
             return
         environment = self._session.environment
@@ -247,7 +247,7 @@ class KeyKeepingDialog(WorkingDialog):
         self._asking: PassphraseDialog | None = None
 
     def ask_place(self, on_secret: Callable[[Secret | None], None]) -> None:
-        """Ask for the passphrase of the key files where one is needed, and go on with it."""
+        """Ask for the passphrase of the key files if necessary, then call the function."""
         inventory = self.session.chosen.found
         if inventory.place is Place.KEYRING or inventory.files is State.READY:
             on_secret(None)
@@ -267,7 +267,10 @@ class KeyKeepingDialog(WorkingDialog):
 
 
 class SetupDialog(KeyKeepingDialog):
-    """A name, a key, what a mark says; all else has a good value and is folded."""
+    """Makes a new set-up from a name, a key and the meaning of the payload.
+
+    All other settings have defaults and are folded.
+    """
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, parent)
@@ -355,7 +358,7 @@ class SetupDialog(KeyKeepingDialog):
 
     @property
     def template(self) -> str:
-        """Which template is chosen."""
+        """Name of the selected template."""
         return next(name for name, button in self.templates.items() if button.isChecked())
 
     def refresh_buttons(self) -> None:
@@ -399,7 +402,7 @@ class SetupDialog(KeyKeepingDialog):
         self.refresh_buttons()
 
     def take_key(self, path: Path) -> None:
-        """Use the key of a file."""
+        """Select a key file."""
         self._file = path
         self.key.setItemText(self.key.count() - 1, shortened(path.name))
         self._form.setRowVisible(self.passphrase, path.suffix == KEY_FILE)
@@ -459,7 +462,7 @@ _MOST_KEYS_HEIGHT: Final = 320  # pixels; more keys scroll
 
 
 class SeveralKeysDialog(FittedDialog):
-    """Ticks keys that every audit tries from then on; the evidence is the mean over them."""
+    """Chooses several keys that every audit tries; the evidence is the mean over all."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -504,7 +507,7 @@ class SeveralKeysDialog(FittedDialog):
 
 
 class SaveSetupDialog(WorkingDialog):
-    """Stores the keys, the profile and the model that are chosen as a set-up."""
+    """Saves the chosen keys, profile and model as a set-up."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, parent)
@@ -543,7 +546,7 @@ class SaveSetupDialog(WorkingDialog):
         self.refresh_buttons()
 
     def refresh_buttons(self) -> None:
-        """Enable the button once there is a name, and all parts are chosen."""
+        """Enable the button once there is a name and all parts are chosen."""
         ready = self.session.chosen.ready and not self.busy
         self.submit.require({self.name.accessibleName(): self.name.text().strip()}, free=ready)
 
@@ -577,7 +580,7 @@ def field_words(name: str) -> str:
 
 
 class BundleDialog(KeyKeepingDialog):
-    """Asks for the passphrase, shows the fingerprints, and takes the bundle in."""
+    """Asks for the passphrase of a bundle, shows its fingerprints, and imports it."""
 
     def __init__(self, session: Session, path: Path, parent: QWidget | None = None) -> None:
         super().__init__(session, parent)
@@ -687,7 +690,7 @@ class BundleDialog(KeyKeepingDialog):
 
 
 def bundle_lines(bundle: Bundle) -> list[str]:
-    """Say what a bundle holds, a line each."""
+    """Return the content of a bundle, one line each."""
     named_part = translate("Bundle", "{what:text} “{name:text}”, fingerprint {fingerprint:text}")
     lines = [
         filled(named_part, what=what, name=name, fingerprint=fingerprint)
@@ -709,7 +712,7 @@ def bundle_lines(bundle: Bundle) -> list[str]:
 
 
 def ask_bundle(host: Host) -> QFileDialog:
-    """Ask for the file of a bundle, then show what it holds."""
+    """Ask for the file of a bundle, then show its content."""
     return ask_file(
         host.frame,
         translate("Bundle", "Team bundle"),
@@ -720,12 +723,12 @@ def ask_bundle(host: Host) -> QFileDialog:
 
 
 def show_bundle(host: Host, path: Path) -> BundleDialog:
-    """Show what a bundle holds, and offer to take it in."""
+    """Show the content of a bundle, and offer to import it."""
     return opened(BundleDialog(host.session, path, host.frame))
 
 
 def make_bundle(host: Host) -> PassphraseDialog | None:
-    """Make a bundle of the key and the profile that are chosen."""
+    """Make a bundle of the chosen key and profile."""
     session = host.session
     key, profile = session.chosen.key, session.chosen.profile
     if key is None or key.entry is None or profile is None:

@@ -1,4 +1,4 @@
-"""Two texts side by side: the same words at one height, evidence shaded in both."""
+"""Two texts side by side, aligned and with their evidence."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ _FEW: Final = 40  # characters that both have; for fewer no line is left empty
 
 
 class PairedViews(QObject):
-    """Keeps two views together.
+    """Keeps two text views aligned.
 
     Args:
-        first: One, and what is selected in it.
-        second: The other.
+        first: The first view and its selection.
+        second: The second view and its selection.
         parent: Owns it.
     """
 
@@ -61,7 +61,7 @@ class PairedViews(QObject):
             selection.changed.connect(partial(self._follow, view, selection, partner, follower))
 
     def pair(self, alignment: Alignment | None) -> None:
-        """Show what goes together and what differs; None while that is not known."""
+        """Show an alignment; None while it is computed."""
         self._alignment, self._begins = alignment, True
         pairs = alignment.differences if alignment is not None else ()
         for view, side, kind in (
@@ -78,7 +78,7 @@ class PairedViews(QObject):
         self._soon.start()
 
     def show_pair(self, pair: Pair) -> None:
-        """Bring a stretch of both texts on screen and point at it."""
+        """Scroll to a part of both texts and highlight it."""
         self._left.show_difference(pair.left)
         self._right.show_difference(pair.right)
         empty = pair.left[0] == pair.left[1]
@@ -87,7 +87,7 @@ class PairedViews(QObject):
         )
 
     def _lay(self) -> None:
-        """Leave lines empty where the other text has more."""
+        """Align the lines of both texts."""
         if self._alignment is None or self._left.laying or self._right.laying:
             return
         views = self._left, self._right
@@ -128,11 +128,11 @@ class PairedViews(QObject):
 
 @dataclass(kw_only=True)
 class Layout:
-    """How the lines of one text are laid out beside the other.
+    """The layout of a text's lines beside another text.
 
     Attributes:
-        breaks: Characters that begin a line besides those that do in any case.
-        empty: For each line that is left empty the character that begins the line after it.
+        breaks: Characters that begin an additional line.
+        empty: For each empty line, the character that begins the line after it.
     """
 
     breaks: list[int] = field(default_factory=list)
@@ -140,24 +140,24 @@ class Layout:
 
     @property
     def more(self) -> int:
-        """How many lines that makes."""
+        """Number of additional lines."""
         return len(self.breaks) + len(self.empty)
 
 
 def level_lines(alignment: Alignment, text: str, left: I64, right: I64) -> tuple[Layout, Layout]:
-    """Lay two texts out so that what is the same is level.
+    """Return layouts that put equal parts of two texts at the same height.
 
-    Where they are apart by one line, one is left empty; where it is more, what both have begins
-    with a line of its own.
+    If they differ by one line, a line stays empty. If they differ by more, the common part begins
+    with a new line.
 
     Args:
-        alignment: Of the texts.
-        text: The left one.
-        left: int64 [N + 1], first character of every line, and the text's end.
-        right: int64 [M + 1], of the other.
+        alignment: The alignment of the texts.
+        text: The left text.
+        left: int64 [N + 1], first character of every line of the left text, and its length.
+        right: int64 [M + 1], the same for the right text.
 
     Returns:
-        A layout for each; both have as many lines then.
+        The layouts of the left and the right text, with equal numbers of lines.
     """
     # What both have, and where the difference before it begins.
     spans = [
@@ -211,7 +211,7 @@ def level_lines(alignment: Alignment, text: str, left: I64, right: I64) -> tuple
 
 
 def _apart(left_line: int, right_line: int, layouts: tuple[Layout, Layout]) -> int:
-    """Return by how many lines the first text is further down than the second."""
+    """Return how many lines the left text is below the right one."""
     return left_line + layouts[0].more - right_line - layouts[1].more
 
 
@@ -234,12 +234,12 @@ _QUOTED: Final = 40  # characters of a difference that are named
 
 @dataclass(kw_only=True, eq=False)
 class TextChoice:
-    """A text that can be shown.
+    """A text to choose from.
 
     Attributes:
-        item: Its row in the list; None for an audit that was handed over.
-        saved: That audit.
-        rows: Of the list; one of them may hold the text of an audit that was kept without it.
+        item: Row of the list; None for an audit from a case.
+        saved: The audit from a case, or None.
+        rows: Rows of the list, one of which may hold the text of an audit saved without it.
     """
 
     item: Item | None = None
@@ -248,14 +248,14 @@ class TextChoice:
 
     @property
     def audit(self) -> Audit | None:
-        """What was found in it, where that is in memory."""
+        """The audit of the text, if it is in memory."""
         if self.item is None:
             return self.saved
         return self.item.shown
 
     @property
     def text(self) -> str | None:
-        """The text, where it is in memory."""
+        """The text, if it is in memory."""
         audit, document = self.audit, self.item.document if self.item is not None else None
         if audit is not None and audit.text is not None:
             return audit.text
@@ -266,7 +266,7 @@ class TextChoice:
 
     @property
     def fetched(self) -> bool:
-        """Whether all of it is in memory that can be."""
+        """Whether everything that is stored of it is in memory."""
         if self.item is None or self.item.state is ItemState.FAILED:
             return True
         audited = self.item.state is ItemState.DONE and self.item.finding is not None
@@ -274,7 +274,7 @@ class TextChoice:
 
     @property
     def words(self) -> str:
-        """What it is called."""
+        """Name for people."""
         if self.item is not None:
             finding = self.item.finding
             name, created = self.item.name, finding.created if finding is not None else ""
@@ -286,11 +286,11 @@ class TextChoice:
 
 
 def text_choices(items: Sequence[Item], audits: Sequence[Audit] = ()) -> list[TextChoice]:
-    """Return what can be shown: audits, then the texts of the list that they are not of.
+    """Return the texts to choose from: the audits, then the other texts of the list.
 
     Args:
         items: The rows of the list.
-        audits: Audits that may be in a case only.
+        audits: Audits, which may be in a case only.
     """
     audit_ids = {audit.id for audit in audits}
     unaudited = (i for i in items if i.finding is None or i.finding.id not in audit_ids)
@@ -307,13 +307,13 @@ def _readable(item: Item) -> bool:
 
 
 def _is_of(document: Document, audit: Audit) -> bool:
-    """Return whether a document is what an audit was made of: of a file with parts that one."""
+    """Return whether a document is the text of an audit."""
     same = document.sha256 == audit.input.sha256
     return same and len(document.text) == audit.input.characters
 
 
 class _Pane(TextCard):
-    """One of the texts, below what it is chosen with."""
+    """One of the two texts, with its chooser."""
 
     def __init__(self, selection: Selection, theme: Theme, name: str) -> None:
         super().__init__(selection, theme)
@@ -333,20 +333,20 @@ class _Pane(TextCard):
         find.activated.connect(self.find_bar.enter)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Leave the room to the name where there is little."""
+        """Give the room to the name if there is little."""
         super().resizeEvent(event)
         self.side_note.setVisible(self.width() >= _WITH_FACTS)
 
 
 class SideBySideDialog(PlainDialog):
-    """Two texts, what they share and where they differ.
+    """Shows two texts with their common parts and their differences.
 
     Args:
-        session: Its list holds the texts, and its queue of files aligns them.
+        session: The session with the list of texts and the queue that aligns them.
         theme: The colours.
-        choices: What there is to choose from.
-        first: Which of them is the first text.
-        second: Which is the second.
+        choices: The texts to choose from.
+        first: Index of the first text.
+        second: Index of the second text.
     """
 
     def __init__(
@@ -413,7 +413,7 @@ class SideBySideDialog(PlainDialog):
         self.first.view.setFocus()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Put one below the other where there is no room beside it."""
+        """Put the texts one below the other in a narrow dialog."""
         super().resizeEvent(event)
         wide = self.width() >= _SIDE_BY_SIDE
         self._splitter.setOrientation(
@@ -421,7 +421,7 @@ class SideBySideDialog(PlainDialog):
         )
 
     def done(self, result: int) -> None:
-        """Stop aligning."""
+        """Stop the alignment when the dialog closes."""
         self._drop()
         super().done(result)
 
@@ -526,11 +526,11 @@ class SideBySideDialog(PlainDialog):
     # From one difference to the next
 
     def go_on(self) -> None:
-        """Show the next difference; after the last one the first."""
+        """Show the next difference, wrapping at the end."""
         self._go(1)
 
     def go_back(self) -> None:
-        """Show the difference before; before the first one the last."""
+        """Show the previous difference, wrapping at the beginning."""
         self._go(-1)
 
     def _go(self, step: int) -> None:

@@ -1,4 +1,4 @@
-"""What stands where the answer will be: empty, ready, busy, wrong."""
+"""The views in the place of the answer: empty, ready, busy and error."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ READING = "reading"
 
 
 def step_words(progress: Progress) -> str:
-    """Say what a step of the audit does."""
+    """Return the description of a step of the audit."""
     names = {
         0: translate("Busy", "Loading the model"),
         1: translate("Busy", "Taking the text in"),
@@ -61,7 +61,7 @@ def step_words(progress: Progress) -> str:
 
 
 def progress_words(progress: Progress) -> str:
-    """Say how far a step is, and how long it will take."""
+    """Return the progress of a step, and the time left."""
     parts = [step_words(progress)]
     if progress.name == READING and progress.total:
         text = (
@@ -77,12 +77,12 @@ def progress_words(progress: Progress) -> str:
 
 
 def left_words(seconds: float) -> str:
-    """Say how long something will take from now on."""
+    """Return the time left in words."""
     return filled(translate("Busy", "{time:text} left"), time=duration(seconds))
 
 
 class EmptyView(ScrollCard):
-    """The invitation: open, paste, try the sample; and what is to be set up first."""
+    """The view of an empty list: open, paste, try the sample, and set up."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -129,11 +129,11 @@ class EmptyView(ScrollCard):
         add_parts(self.column, row_of(None, (inside, 1000), None), None)
 
     def take_focus(self, keys: bool = False) -> None:
-        """Take the focus; a button has it, and its ring, only where the keyboard is in use."""
+        """Set the focus, with its ring only if the keyboard is in use."""
         (self.open if keys else self).setFocus()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Leave the room above to what stands below, where a window is low."""
+        """Reduce the top margin in a low window."""
         super().resizeEvent(event)
         high = ABOVE if self.height() >= HIGH else GRID
         if self._above.sizeHint().height() != high:
@@ -152,7 +152,7 @@ WIDE: Final = 720
 
 
 def _outlook() -> QWidget:
-    """Return what stands in the window once a text has been audited, in words."""
+    """Return a preview in words of the window after an audit."""
     parts = (
         (
             translate("Empty", "The answer"),
@@ -179,20 +179,20 @@ def _outlook() -> QWidget:
 
 
 class _PromptField(QPlainTextEdit):
-    """Text, or a file of candidates that is dropped on it.
+    """The field of the prompt, which accepts a dropped file of candidates.
 
     Signals:
-        dropped: Path of the file.
+        dropped: A file was dropped; carries its path.
     """
 
     dropped = Signal(object)
 
     def canInsertFromMimeData(self, source: QMimeData) -> bool:
-        """Take text and files."""
+        """Accept texts and files."""
         return bool(dropped_paths(source)) or super().canInsertFromMimeData(source)
 
     def insertFromMimeData(self, source: QMimeData) -> None:
-        """Hand a file on; put text in."""
+        """Report a dropped file, or insert a text."""
         files = dropped_paths(source)
         if files:
             self.dropped.emit(files[0])
@@ -201,11 +201,11 @@ class _PromptField(QPlainTextEdit):
 
 
 class ReadyView(ScrollCard):
-    """A text that waits to be audited; the prompt can be given here.
+    """The view of a text before its audit, with the field of its prompt.
 
     Signals:
-        prompt_changed: The known prompt, and whether it is a list of candidates.
-        prompts_wanted: Candidates from a file: its path, or None where one is to be chosen.
+        prompt_changed: The prompt changed; carries it, and whether it is a list of candidates.
+        prompts_wanted: Candidates are to be read; carries the path, or None to ask for it.
     """
 
     prompt_changed = Signal(str, bool)
@@ -256,18 +256,18 @@ class ReadyView(ScrollCard):
         self.prompt_changed.emit(self.prompt.toPlainText(), self.several.isChecked())
 
     def expect(self, expectation: str) -> None:
-        """Say what may be expected of the text."""
+        """Show what to expect of the text."""
         self.expectation.setText(expectation)
 
     def show_item(
         self, item: Item, missing: Sequence[str] = (), *, installing: bool = False
     ) -> None:
-        """Show a text that was not audited yet, and what has to be chosen before it can be.
+        """Show a text that was not audited yet, and the missing choices.
 
         Args:
-            item: Its row.
-            missing: Which of key, model and profile are not chosen.
-            installing: A model is being installed.
+            item: Row of the text.
+            missing: Those of key, model and profile that are not chosen.
+            installing: Whether a model is being installed.
         """
         fresh = item.state in (ItemState.READY, ItemState.CANCELLED, ItemState.INTERRUPTED)
         if item.sample:  # brings its own key and profile
@@ -317,7 +317,7 @@ class ReadyView(ScrollCard):
 
 
 class BusyView(ScrollCard):
-    """What is being done; it can be stopped, and wait."""
+    """The view of a running audit, with buttons to pause and stop it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -338,12 +338,12 @@ class BusyView(ScrollCard):
         add_parts(self.column, self.heading, self.words, self.bar, leave, GRID, buttons, None)
 
     def show_item(self, item: Item, *, paused: bool = False, expected: float | None = None) -> None:
-        """Show how far an audit is.
+        """Show the progress of an audit.
 
         Args:
-            item: Its row.
-            paused: It waits until somebody lets it go on.
-            expected: Seconds that it was thought to take, before its own speed is known.
+            item: Row of the text.
+            paused: Whether the audits are paused.
+            expected: Expected duration in seconds, used until its speed is measured.
         """
         progress = item.progress or Progress(step=0, name="model")
         share = progress.share
@@ -361,11 +361,11 @@ class BusyView(ScrollCard):
 
 
 class ErrorView(ScrollCard):
-    """What happened, what is safe, and one button; where the result would have stood.
+    """The view of a failure, with a button for the next attempt.
 
     Signals:
-        again_wanted: The text is to be audited once more.
-        models_wanted: Models are to be installed or put back.
+        again_wanted: The text is to be audited again.
+        models_wanted: The dialog of the models is wanted.
     """
 
     again_wanted = Signal()
@@ -395,12 +395,12 @@ class ErrorView(ScrollCard):
         add_parts(self.column, self.document, *lines, GRID, buttons, None)
 
     def show_failure(self, failure: Failure, name: str, *, can_retry: bool) -> None:
-        """Show why.
+        """Show a failure.
 
         Args:
-            failure: What happened.
-            name: Of the text.
-            can_retry: Whether there is a text that could be audited once more.
+            failure: The failure.
+            name: Name of the text.
+            can_retry: Whether there is a text or file for another attempt.
         """
         self._failure = failure
         self.document.setText(name)
@@ -420,4 +420,4 @@ class ErrorView(ScrollCard):
 
 
 OF_MODELS: Final = ("model-missing", "model-gone")
-"""Failures that trying again does not mend."""
+"""Codes of failures that concern the model, so that a new attempt does not help."""

@@ -1,4 +1,4 @@
-"""Draws a text, every token shaded by its evidence; only what is visible is shaped and drawn."""
+"""Draws a text with tokens shaded by evidence; only visible lines are shaped and drawn."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Differences:
-    """Where a text differs from the one beside it.
+    """The differences of a text from the one beside it.
 
     Attributes:
         spans: int64 [D, 2], characters, rising; empty where the other text has more.
@@ -59,7 +59,7 @@ class Differences:
 
 @dataclass
 class _Shaped:
-    """One line on screen: its shape, and where its characters and tokens stand."""
+    """A shaped line, with the positions of its characters and tokens."""
 
     layout: QTextLayout
     line: QTextLine
@@ -79,7 +79,7 @@ class _Shaped:
 
 
 def hatching(theme: Theme) -> QBrush:
-    """Return what lies under places that say nothing: lines left empty, and pieces left out."""
+    """Return the hatching of empty lines and of pieces that were left out."""
     colour = QColor(mix(theme.tokens.card, theme.tokens.muted, 0.4))
     return QBrush(colour, Qt.BrushStyle.BDiagPattern)
 
@@ -92,13 +92,13 @@ def levels(audit: Audit) -> npt.NDArray[np.int8]:
 
 
 class TextCanvas(QAbstractScrollArea):
-    """Lays out and draws a text, with or without an audit.
+    """A view that lays out and draws a text, with or without an audit.
 
     Signals:
         zoomed: The size of the text was changed.
-        broken: The text has other lines, and none that are left empty.
-        laid_out: Other lines, or other shades.
-        moved: Another part of the text is on screen, or other places are marked.
+        broken: The text was broken into lines again, without empty lines.
+        laid_out: The lines or the shades have changed.
+        moved: The visible part or the marked matches have changed.
     """
 
     zoomed = Signal(int)
@@ -178,11 +178,11 @@ class TextCanvas(QAbstractScrollArea):
 
     @property
     def text(self) -> str:
-        """The text that is shown."""
+        """The text on screen."""
         return self._text
 
     def set_shading(self, shading: bool) -> None:
-        """Shade tokens, or show the bare text."""
+        """Show or hide the shading."""
         self.shading = shading
         self.viewport().update()
         self.laid_out.emit()
@@ -202,7 +202,7 @@ class TextCanvas(QAbstractScrollArea):
         return self._size
 
     def mark_matches(self, search: str) -> int:
-        """Mark every place of a text, ignoring case; return how many there are."""
+        """Mark all matches of a search, ignoring case; return their number."""
         matches: list[int] = []
         if search:
             text, needle = self._text.lower(), search.lower()
@@ -232,7 +232,7 @@ class TextCanvas(QAbstractScrollArea):
         self._relayout()
 
     def _relayout(self) -> None:
-        """Break the lines where they must be broken, a long text in turns with the window."""
+        """Break the text into lines; a long text in turns with the event loop."""
         column = MAX_COLUMNS * self._size * 0.52
         room = max(80.0, min(column, self.viewport().width() - MARGIN - 8))
         if room == self._line_width:
@@ -249,7 +249,7 @@ class TextCanvas(QAbstractScrollArea):
 
     @property
     def laying(self) -> bool:
-        """Whether lines are being found; until then those before stand, of a new text none."""
+        """Whether the text is being broken; meanwhile the old lines stay, a new text has none."""
         return self._turn.isActive()
 
     def _go_on(self) -> None:
@@ -276,16 +276,16 @@ class TextCanvas(QAbstractScrollArea):
     # Beside another text
 
     def own_starts(self) -> npt.NDArray[np.int64]:
-        """Return :meth:`line_starts` as it is where the text stands alone."""
+        """Return :meth:`line_starts` of the text without a text beside it."""
         return self._own.starts
 
     def level(self, breaks: Sequence[int], empty: Sequence[int]) -> None:
-        """Lay the lines out so that what stands in two texts stands at one height.
+        """Lay out the lines so that common parts of two texts are at the same height.
 
         Args:
-            breaks: Characters that begin a line besides those that do anyhow.
-            empty: For each line that is left empty the character that begins the line after it,
-                the text's end for those after the last line.
+            breaks: Characters that begin an additional line.
+            empty: For each empty line, the character that begins the line after it, or
+                the length of the text after the last line.
         """
         natural = self._own.starts
         starts = np.append(np.union1d(natural[:-1], np.array(breaks, dtype=np.int64)), natural[-1])
@@ -296,18 +296,18 @@ class TextCanvas(QAbstractScrollArea):
         self._laid()
 
     def show_differences(self, differences: Differences) -> None:
-        """Mark where another text differs."""
+        """Mark the differences from another text."""
         self._differences, self._shown = differences, None
         self.viewport().update()
         self.moved.emit()
 
     @property
     def differences(self) -> Differences:
-        """Where another text differs."""
+        """The differences from another text."""
         return self._differences
 
     def show_difference(self, span: Span | None) -> None:
-        """Point at a difference; an empty span is a place between two characters."""
+        """Highlight a difference; an empty span is a position between two characters."""
         self._shown = span
         self.viewport().update()
 
@@ -325,12 +325,12 @@ class TextCanvas(QAbstractScrollArea):
         self.moved.emit()
 
     def _forget(self) -> None:
-        """Shape the lines on screen anew."""
+        """Shape the visible lines again."""
         self._shaped.clear()
         self.viewport().update()
 
     def line_starts(self) -> npt.NDArray[np.int64]:
-        """Return the first character of every line, and the text's end; int64 [N + 1]."""
+        """Return the first character of every line, and the length of the text; int64 [N + 1]."""
         return self._lines.starts
 
     def token_starts(self) -> npt.NDArray[np.int64]:
@@ -338,14 +338,14 @@ class TextCanvas(QAbstractScrollArea):
         return self._starts
 
     def lines_on_screen(self) -> tuple[float, float]:
-        """Return the lines at the upper and the lower edge."""
+        """Return the numbers of the first and the last visible line."""
         top, height = self.verticalScrollBar().value() - 4, self.viewport().height()
         return max(0.0, top / self.line_height), min(
             float(len(self._lines)), (top + height) / self.line_height
         )
 
     def tokens_on_screen(self) -> tuple[int, int]:
-        """Return the first token on screen and the one after the last; (0, 0) without an audit."""
+        """Return the first visible token and the one after the last; (0, 0) without an audit."""
         visible = self._visible()
         if not self._starts.size or not visible:
             return 0, 0
@@ -354,11 +354,11 @@ class TextCanvas(QAbstractScrollArea):
         return inside.start, inside.stop
 
     def show_middle(self, line: float) -> None:
-        """Scroll so that a line stands in the middle."""
+        """Scroll a line to the middle."""
         self._scroll_whole(line - self.viewport().height() / 2 / self.line_height)
 
     def _scroll_whole(self, line: float) -> None:
-        """Scroll so that about this line is the first one, and whole."""
+        """Scroll so that the line nearest to a position is the first one and fully visible."""
         self.verticalScrollBar().setValue(round(line) * self.line_height)
 
     def _visible(self) -> range:
@@ -371,7 +371,7 @@ class TextCanvas(QAbstractScrollArea):
         return 4 + line * self.line_height - self.verticalScrollBar().value()
 
     def _shape(self, number: int) -> _Shaped:
-        """Return a line as it is drawn; what is on screen is shaped once."""
+        """Return a shaped line; visible lines are cached."""
         shaped = self._shaped.get(number)
         if shaped is None:
             shaped = self._shaped[number] = self._shape_anew(number)
@@ -396,7 +396,7 @@ class TextCanvas(QAbstractScrollArea):
         return shaped
 
     def _places(self, shaped: _Shaped) -> Iterator[tuple[int, float, float]]:
-        """Return where the tokens of a line stand."""
+        """Yield the tokens of a line with their left and right edges in pixels."""
         some_here = self._levels.size and shaped.start < shaped.end
         tokens = self._tokens_in(shaped.start, shaped.end) if some_here else range(0)
         token_slice = slice(tokens.start, tokens.stop)
@@ -409,7 +409,7 @@ class TextCanvas(QAbstractScrollArea):
             yield token, min(left, edge), max(left, edge)
 
     def _signs(self, start: int, end: int) -> list[QTextLayout.FormatRange]:
-        """Return formats that grey out signs for unseen characters, and what was not read."""
+        """Return formats that grey out signs for hidden characters, and text that was not read."""
         original, safe = self._text[start:end], self._safe[start:end]
         ranges: list[QTextLayout.FormatRange] = []
         excluded = list(self._excluded_in(start, end))
@@ -427,14 +427,14 @@ class TextCanvas(QAbstractScrollArea):
         return ranges
 
     def _excluded_in(self, start: int, end: int) -> Iterator[Span]:
-        """Yield what a rule left out of a stretch of the text."""
+        """Yield the pieces of a range that a rule left out."""
         first = int(np.searchsorted(self._excluded[:, 1], start, side="right"))
         last = int(np.searchsorted(self._excluded[:, 0], end, side="left"))
         for begin, stop in self._excluded[first:last].tolist():
             yield max(begin, start), min(stop, end)
 
     def is_excluded(self, character: int) -> bool:
-        """Whether a rule left a character out of the examined text."""
+        """Return whether a rule left a character out of the examined text."""
         return any(self._excluded_in(character, character + 1))
 
     def _tokens_in(self, start: int, end: int) -> range:
@@ -497,7 +497,7 @@ class TextCanvas(QAbstractScrollArea):
                 self._paint_margin(painter, y, "accent")
 
     def _paint_differences(self, painter: QPainter, shaped: _Shaped, box: QRectF) -> None:
-        """Underline other words, frame what only this text has, point at where it has less."""
+        """Underline changed words, frame additional ones, and point at missing ones."""
         spans, only_here = self._differences.spans, self._differences.one_sided
         first = int(np.searchsorted(spans[:, 1], shaped.start, side="left"))
         last = int(np.searchsorted(spans[:, 0], shaped.end, side="right"))
@@ -542,7 +542,7 @@ class TextCanvas(QAbstractScrollArea):
         self.drawn += 1
 
     def _chosen_in(self, shaped: _Shaped) -> list[QTextLayout.FormatRange]:
-        """Return the colours of what a copy would take of a line."""
+        """Return the formats of the selected part of a line."""
         start, end = max(self.chosen[0], shaped.start), min(self.chosen[1], shaped.end)
         if start >= end:
             return []
@@ -657,7 +657,7 @@ class TextCanvas(QAbstractScrollArea):
                 painter.drawLine(8, self._y(top) + 3, 8, self._y(bottom) + self.line_height - 3)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Break the lines anew."""
+        """Break the text again."""
         super().resizeEvent(event)
         # A long text is broken once the window has come to rest: while it is dragged, and while
         # the columns find their widths, one resize follows the other.

@@ -1,4 +1,4 @@
-"""The card that holds the text: legend, find, shading."""
+"""The card of the text, with legend, search and shading."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from pura_audit.workbench.text_canvas import LONG, hatching
 from pura_audit.workbench.text_view import DocumentStrip, TextView, supporting
 
 HATCHED: Final = 99
-"""Stands among the shades of the legend for what a rule left out."""
+"""Shade of the legend for text that a rule left out."""
 _MAX_KINDS: Final = 3  # kinds of unusual characters
 LINES: Final = 52  # two of them
 # What is not on screen asks for no height.
@@ -53,10 +53,10 @@ PAGES: Final = 100  # least height of pages
 
 
 class Legend(QWidget):
-    """What the shades mean; as many rows as it needs.
+    """The legend of the shades.
 
     Attributes:
-        on_paper: The shades are those of pages, which are white under any theme.
+        on_paper: Whether the shades are those of pages, which are white in every theme.
     """
 
     ROW: Final = 18
@@ -70,7 +70,7 @@ class Legend(QWidget):
         self.show_for(None)
 
     def show_for(self, audit: Audit | None) -> None:
-        """Name what the shades speak of: the payload, or a mark that carries none."""
+        """Show the meaning of the shades: for a payload, or for a mark without one."""
         if audit is None or audit.profile.foreign is None:
             name = translate(
                 "Text",
@@ -93,7 +93,7 @@ class Legend(QWidget):
         self.update()
 
     def _places(self, available: int) -> list[QPoint]:
-        """Return where each part begins."""
+        """Return the position of each part."""
         metrics = QFontMetrics(fonts.face(fonts.LABEL))
         x = y = 0
         points = []
@@ -106,19 +106,19 @@ class Legend(QWidget):
         return points
 
     def rows(self, width: int) -> int:
-        """Return how many rows it needs in a width."""
+        """Return the number of rows for a width."""
         return self._places(width)[-1].y() // self.ROW + 1
 
     def _fit(self) -> None:
         self.setFixedHeight(self.rows(self.width()) * self.ROW)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Take the rows that it needs."""
+        """Adjust the height to the number of rows."""
         super().resizeEvent(event)
         self._fit()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw swatches and words."""
+        """Draw the swatches and their texts."""
         painter = QPainter(self)
         painter.setFont(fonts.face(fonts.LABEL))
         colours = LIGHT if self.on_paper else self._theme.tokens
@@ -146,7 +146,7 @@ class FindBar(QWidget):
     """Search inside the text.
 
     Signals:
-        toggled: It came up, or went away.
+        toggled: The bar was shown or hidden.
     """
 
     toggled = Signal()
@@ -169,7 +169,7 @@ class FindBar(QWidget):
         self.hide()
 
     def enter(self) -> None:
-        """Show the bar and write into it."""
+        """Show the bar with the focus in its field."""
         self.show()
         self.toggled.emit()
         self.field.setFocus()
@@ -177,20 +177,20 @@ class FindBar(QWidget):
         self._search(self.field.text())
 
     def leave(self) -> None:
-        """Hide the bar and its marks."""
+        """Hide the bar and the marked matches."""
         self._view.mark_matches("")
         self.hide()
         self.toggled.emit()
         self._view.setFocus()
 
     def go(self, step: int) -> None:
-        """Go to the next or previous place."""
+        """Go to the next or previous match."""
         if self._found:
             self._place = (self._place + step) % self._found
             self._show()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape leaves."""
+        """Hide the bar with Escape."""
         if event.key() == Qt.Key.Key_Escape:
             self.leave()
         else:
@@ -209,15 +209,15 @@ class FindBar(QWidget):
 
 
 class TextCard(Card):
-    """Where it shows.
+    """The card that shows the text with its evidence.
 
     Args:
-        selection: What is selected.
+        selection: The selection.
         theme: The colours.
-        pages: Draws the pages of the document; None where they are not offered.
+        pages: Draws the pages of the document; None if they are not offered.
 
     Signals:
-        resized: It needs another height at least.
+        resized: The minimum height has changed.
     """
 
     resized = Signal()
@@ -267,8 +267,8 @@ class TextCard(Card):
 
         Args:
             text: The text.
-            audit: What was found.
-            note: Why nothing is shaded, where there is no audit.
+            audit: The audit of the text, or None.
+            note: Reason why nothing is shaded, if there is no audit.
         """
         is_new = text is not self.view.text  # it is looked through once, not at each step
         self.view.show_text(text, audit)
@@ -291,7 +291,7 @@ class TextCard(Card):
         self._show_note()
 
     def offer_pages(self, item: Item) -> None:
-        """Offer the original pages, where the document has any."""
+        """Offer the original pages if the document has any."""
         if self.pages is None:
             return
         audit = item.shown
@@ -314,12 +314,12 @@ class TextCard(Card):
         self.pages.show_document(item.original or item.path, sha256, self.view.text, audit)
 
     def _keep_file(self, path: Path) -> None:
-        """Remember the file with the pages, for a report."""
+        """Store the file with the pages for a report."""
         if self._item is not None and path != self._item.path:
             self._item.original = path
 
     def _show_as(self, index: int) -> None:
-        """Show the text, or the pages; what was on screen stays on screen."""
+        """Show the text or the pages, at the same position."""
         first, _ = self._selection.seen
         self.middle.setCurrentIndex(index)
         if self.pages is not None:
@@ -368,19 +368,19 @@ class TextCard(Card):
         self._legend.update()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Leave the space to the text where there is little."""
+        """Hide the legend if there is little room."""
         super().resizeEvent(event)
         self._show_legend()
 
     def minimumSizeHint(self) -> QSize:
-        """Return the height of two lines and what stands below them; the legend can be spared."""
+        """Return the size with two lines of text and without the legend."""
         smallest = super().minimumSizeHint()
         spare = 0 if self._legend.isHidden() else self._legend.minimumHeight() + self.body.spacing()
         return QSize(smallest.width(), smallest.height() - spare)
 
 
 def _unusual(text: str) -> str:
-    """Name what a reader would not see, or would see as empty boxes."""
+    """Return which characters a reader would not see, or see as empty boxes."""
     scripts, hidden = unusual(text, fonts.face(fonts.READING))
     lines = []
     if scripts:
@@ -397,7 +397,7 @@ def _unusual(text: str) -> str:
 
 
 def _some(part_template: str, blank: str, counts: dict[str, int]) -> str:
-    """Write the most frequent of some things, and how many more kinds there are."""
+    """Return the most frequent names with their counts, and the number of further ones."""
     first = list(counts.items())[:_MAX_KINDS]
     parts = [filled(part_template, n=count, **{blank: name}) for name, count in first]
     if further := len(counts) - len(first):

@@ -1,4 +1,4 @@
-"""The text on screen: mouse, keyboard, search, selection; and the strip of the whole document."""
+"""The view of the text with mouse, keyboard, search and selection, and the document strip."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from pura_audit.workbench.text_canvas import MARGIN, STEPS, TextCanvas
 
 
 class TextView(TextCanvas):
-    """Shows a text; its tokens can be selected, searched and walked along."""
+    """A view of a text with selection, search and keyboard navigation."""
 
     def __init__(self, selection: Selection, theme: Theme) -> None:
         super().__init__(selection, theme)
@@ -57,7 +57,7 @@ class TextView(TextCanvas):
         self._describe()
 
     def go_to_match(self, number: int) -> None:
-        """Scroll to a found place and select its token."""
+        """Scroll to a match and select its token."""
         if not self.matches:
             return
         character = self.matches[number % len(self.matches)]
@@ -94,7 +94,7 @@ class TextView(TextCanvas):
         self.verticalScrollBar().setValue((line - 1) * self.line_height)
 
     def show_character(self, character: int) -> None:
-        """Bring a character to the upper third of the screen."""
+        """Scroll a character to the upper third of the view."""
         line = self._lines.of_character(character)
         self._scroll_whole(line - self.viewport().height() / 3 / self.line_height)
 
@@ -160,7 +160,7 @@ class TextView(TextCanvas):
         return min(shaped.start + inside, max(shaped.start, shaped.end - 1))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Select the token under the pointer; what a copy takes begins here."""
+        """Select the token under the pointer, and begin a selection to copy."""
         if event.button() != Qt.MouseButton.LeftButton:
             return
         token = self.token_at(event.position())
@@ -170,7 +170,7 @@ class TextView(TextCanvas):
         self._choose(self._anchor, self._anchor)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Name characters that are shown as signs; choose what a copy takes."""
+        """Show the names of hidden characters, and extend the selection to copy."""
         character = self._character_at(event.position())
         name = hidden_name(self._text[character]) if character is not None and self._text else None
         if not name and character is not None and self.is_excluded(character):
@@ -180,7 +180,7 @@ class TextView(TextCanvas):
             self._choose(self._anchor, self._nearest(event.position()))
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Choose a word."""
+        """Select a word to copy."""
         character = self._character_at(event.position())
         if character is not None and not self._text[character].isspace():
             start, end = character, character + 1
@@ -203,13 +203,13 @@ class TextView(TextCanvas):
         menu.popup(event.globalPos())
 
     def copy(self) -> None:
-        """Put what is chosen on the clipboard, as it is in the text."""
+        """Copy the selection to the clipboard, in its original characters."""
         start, end = self.chosen
         if start < end:
             QGuiApplication.clipboard().setText(self._text[start:end])
 
     def copy_passage(self) -> None:
-        """Put the marked passage of the selected token on the clipboard."""
+        """Copy the marked passage of the selected token to the clipboard."""
         if (passage := self._passage()) is not None:
             QGuiApplication.clipboard().setText(self._text[passage.start : passage.end])
 
@@ -219,7 +219,7 @@ class TextView(TextCanvas):
         return next(inside, None) if token is not None else None
 
     def _nearest(self, point: QPointF) -> int:
-        """Return the place between two characters that is nearest to a point."""
+        """Return the position between two characters that is nearest to a point."""
         line = int((point.y() - 4 + self.verticalScrollBar().value()) // self.line_height)
         shaped = self._shape(max(0, min(line, len(self._lines) - 1)))
         unit = shaped.line.xToCursor(point.x() - MARGIN)
@@ -232,7 +232,7 @@ class TextView(TextCanvas):
         self.viewport().update()
 
     def _extend(self, key: int) -> bool:
-        """Choose more or less with the keys; say whether the key did that."""
+        """Extend or reduce the selection to copy; return whether the key did that."""
         start, end = self.chosen
         character = start if end == self._anchor else end
         line = self._lines.of_character(min(character, max(0, len(self._text) - 1)))
@@ -260,7 +260,7 @@ class TextView(TextCanvas):
         return True
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Move from token to token, from line to line, to the ends; choose, copy, zoom."""
+        """Move between tokens and lines, select, copy and zoom."""
         token = self._selection.token
         if event.matches(QKeySequence.StandardKey.Copy):
             self.copy()
@@ -288,7 +288,7 @@ class TextView(TextCanvas):
                 self._announce(event.key())
 
     def _announce(self, key: int) -> None:
-        """Have the token read out; after a step up or down, the line."""
+        """Announce the token to screen readers; after a vertical step, the line."""
         across = (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Home, Qt.Key.Key_End)
         text, token = self.accessibleDescription(), self._selection.token
         if key not in across and token is not None:
@@ -331,25 +331,25 @@ class TextView(TextCanvas):
         return token if nearest is None else nearest
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Zoom with Ctrl, else scroll."""
+        """Zoom with Ctrl, or scroll."""
         if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             self.set_text_size(self._size + (1 if event.angleDelta().y() > 0 else -1))
         else:
             super().wheelEvent(event)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Draw the ring."""
+        """Draw the focus ring."""
         super().focusInEvent(event)
         self.viewport().update()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Draw no ring any more."""
+        """Remove the focus ring."""
         super().focusOutEvent(event)
         self.viewport().update()
 
 
 def supporting(audit: Audit | None) -> str:
-    """Say what a blue token does; a mark by others carries no payload."""
+    """Return the meaning of a blue token; third-party watermarks carry no payload."""
     if audit is None or audit.profile.foreign is None:
         return translate("Text", "supports the payload")
     return translate("Text", "speaks for the mark")
@@ -361,7 +361,7 @@ FULL: Final = 60  # characters from which a line is as grey as any
 
 
 class _Sums(NamedTuple):
-    """What the lines of a text hold, each float64 [N]."""
+    """Sums over the lines of a text, each float64 [N]."""
 
     filled: npt.NDArray[np.float64]
     evidence: npt.NDArray[np.float64]
@@ -370,7 +370,7 @@ class _Sums(NamedTuple):
 
 
 class DocumentStrip(QWidget):
-    """Every line of a text as a row of colour; a press goes there.
+    """A strip with every line of a text as a row of colour; a press scrolls there.
 
     Rows stand for lines, not for tokens, so that the frame of what is on screen is where the text
     is. Evidence is shaded inside the passages of marks only: the rest of a text says nothing, and a
@@ -423,7 +423,7 @@ class DocumentStrip(QWidget):
         return np.where(marked, level, 0).astype(np.int8)
 
     def _sum_lines(self) -> _Sums:
-        """Sum up what the tokens of each line say; a change of height needs no more than that."""
+        """Return the sums over the tokens of each line, which do not depend on the height."""
         starts = self._view.line_starts()
         lines = starts.size - 1
         full = np.minimum(np.diff(starts), FULL) / FULL
@@ -573,12 +573,12 @@ class DocumentStrip(QWidget):
         self._view.show_middle(self._line_at(point.y()))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Bring that part of the text on screen."""
+        """Scroll to the part of the text under the pointer."""
         if event.button() == Qt.MouseButton.LeftButton:
             self._go(event.position())
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Follow the pointer."""
+        """Scroll with the pointer."""
         if event.buttons() & Qt.MouseButton.LeftButton:
             self._go(event.position())
 
@@ -587,14 +587,14 @@ class DocumentStrip(QWidget):
         QApplication.sendEvent(self._view.verticalScrollBar(), event)
 
     def event(self, event: QEvent) -> bool:
-        """Say what stands under the pointer."""
+        """Show a tooltip for the part under the pointer."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             QToolTip.showText(event.globalPos(), self.words_at(event.pos().y()), self)
             return True
         return super().event(event)
 
     def words_at(self, y: float) -> str:
-        """Say which part of the text a height of the strip stands for."""
+        """Return a description of the part of the text at a height of the strip."""
         starts = self._view.line_starts()
         character = int(starts[min(int(self._line_at(y)), starts.size - 2)])
         text = translate("Text", "{share:text} % of the text")

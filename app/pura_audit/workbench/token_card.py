@@ -1,4 +1,4 @@
-"""The selected token: its ring, its numbers, and a sentence that says what it means."""
+"""The card of the selected token: its ring, its numbers, and a sentence about it."""
 
 from __future__ import annotations
 
@@ -62,12 +62,12 @@ class Ring(QWidget):
         return QSize(208, 208)
 
     def show_facts(self, facts: TokenFacts | None) -> None:
-        """Draw another token."""
+        """Show another token."""
         self._facts = facts
         self.update()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Step through the tokens that carry bits."""
+        """Move between the tokens that carry bits."""
         steps = {Qt.Key.Key_Right: 1, Qt.Key.Key_Down: 1, Qt.Key.Key_Left: -1, Qt.Key.Key_Up: -1}
         step = steps.get(Qt.Key(event.key()))
         if step is None:
@@ -169,14 +169,14 @@ class Ring(QWidget):
             painter.drawPolyline(QPolygonF(points))
 
     def event(self, event: QEvent) -> bool:
-        """Tell the numbers of the sector under the mouse."""
+        """Show the numbers of the sector under the pointer."""
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             QToolTip.showText(event.globalPos(), self.words_at(QPointF(event.pos())), self)
             return True
         return super().event(event)
 
     def words_at(self, point: QPointF) -> str:
-        """Return what is known of the sector at a place; empty beside the ring."""
+        """Return the numbers of the sector at a point; empty beside the ring."""
         facts = self._facts
         side = min(self.width(), self.height()) - 2
         away = point - QPointF(self.width() / 2, self.height() / 2)
@@ -284,12 +284,12 @@ def _wedge(centre: QPointF, inner: float, outer: float, start: float, width: flo
 
 
 def explain(facts: TokenFacts, threshold: float, *, is_marked: bool) -> str:
-    """Say in a sentence what a token says.
+    """Return a sentence about the evidence of a token.
 
     Args:
         facts: The token.
         threshold: Entropy in bits from which a token carries bits.
-        is_marked: A mark was found; without one there is no payload to speak of.
+        is_marked: Whether a mark was found; without one there is no payload.
     """
     if math.isnan(facts.lo):
         return _explain_foreign(facts.gate)
@@ -314,7 +314,7 @@ def explain(facts: TokenFacts, threshold: float, *, is_marked: bool) -> str:
 
 
 def _explain_foreign(gate: Gate) -> str:
-    """Say whether a token counts for a mark by others."""
+    """Return whether a token counts for a third-party watermark."""
     match gate:
         case Gate.CARRIES:
             return translate("Ring", "Counts: the tokens before it occur here for the first time.")
@@ -362,7 +362,7 @@ def _positions(facts: TokenFacts) -> str:
 
 
 class TokenCard(PlotCard):
-    """Why: what one token says."""
+    """The card with the evidence of one token."""
 
     def __init__(self, selection: Selection, theme: Theme) -> None:
         super().__init__(translate("Ring", "Token"), theme)
@@ -469,7 +469,7 @@ class TokenCard(PlotCard):
         self.redescribe()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep the room of its sentence, however many lines that takes."""
+        """Keep the height of the sentence constant."""
         super().resizeEvent(event)
         self._keep_height()
 
@@ -505,7 +505,7 @@ class TokenCard(PlotCard):
         return decimal(float(facts.posterior[facts.expected]), 2)
 
     def table(self) -> Table:
-        """Return one row a sector."""
+        """Return the headers, and one row for each sector."""
         headers = (
             translate("Ring", "Sector"),
             translate("Ring", "Label"),
@@ -530,19 +530,19 @@ class TokenCard(PlotCard):
         ]
 
     def summary(self) -> str:
-        """Say what the ring shows."""
+        """Return a description of the ring."""
         if self._facts is None:
             return self._words.text()
         parts = [self.title.text(), self.side_note.text(), self._words.text()]
         return ". ".join(p.rstrip(".") for p in parts if p) + "."
 
     def file_stem(self) -> str:
-        """Return the name that an exported file is offered."""
+        """Return the suggested name of an exported file, without its suffix."""
         return f"token-{self._facts.index + 1}" if self._facts else "token"
 
 
 def _interval(lo: float, hi: float) -> str:
-    """Write both ends with as many digits as tell them apart, six at most."""
+    """Return an interval whose ends have enough digits to differ, at most six."""
     if math.isnan(lo):
         return "–"
     for digits in range(3, 6):

@@ -46,6 +46,7 @@ from pura_audit.widgets.form_dialog import (
     spin_box,
 )
 
+# Smallest widths of fields and of their names, in pixels.
 WIDE: Final = 260
 NAMES: Final = 176
 FRAME: Final = 80  # what title bar and taskbar take of a screen

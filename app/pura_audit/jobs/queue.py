@@ -16,7 +16,7 @@ from pura.base.errors import Cancelled, PuraError
 from pura.base.progress import Stage
 from pura_audit.platform.i18n import filled, language, translate
 
-# What reading a text takes of its audit: as a share, until the text is read, and then per step.
+# Progress of an audit: the step that reads the text, and the share of the time that it takes.
 READING: Final = 5
 READ: Final = 0.85
 _log = logging.getLogger(__name__)

@@ -293,7 +293,7 @@ def _where(thread: int, file: IO[bytes]) -> tuple[str, ...]:
     return ()
 
 
-BEAT_MS: Final = 1000
+BEAT_MS: Final = 1000  # between two garbage collections in the window's thread
 PATIENCE: Final = 2.0  # seconds; a window that closes waits for the threads and answers nobody
 
 

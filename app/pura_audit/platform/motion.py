@@ -18,7 +18,7 @@ _WISHES: Final = (
     ("org.gnome.desktop.interface", "enable-animations", False),
     ("org.freedesktop.appearance", "reduced-motion", 1),
 )
-_WAIT_MS: Final = 300
+_WAIT_MS: Final = 300  # for an answer of the portal
 _CLIENT_AREA_ANIMATION: Final = 0x1042  # SPI_GETCLIENTAREAANIMATION
 _MAC: Final = Path("Library") / "Preferences" / "com.apple.universalaccess.plist"
 

@@ -17,7 +17,7 @@ from pura.report.request import MAX_FIELD, PAPERS
 from pura_audit.platform.i18n import filled, translate
 
 FILE: Final = "settings.json"
-MAX_BYTES: Final = 1 << 20
+MAX_BYTES: Final = 1 << 20  # of the settings file; a larger file is not read in full
 MAX_RECENT: Final = 10
 _log = logging.getLogger(__name__)
 

@@ -28,7 +28,8 @@ from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
 from pura.base.files import make_private
 
-VERSION: Final = 1
+VERSION: Final = 1  # of the message between two starts
+# Limits of a message, so that another process cannot fill the memory.
 MAX_BYTES: Final = 1 << 20
 MAX_FILES: Final = 1000
 PATIENCE_MS: Final = 3000  # the first window may be busy drawing

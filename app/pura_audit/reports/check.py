@@ -46,6 +46,7 @@ from pura_audit.widgets.form_dialog import (
 )
 
 C = TypeVar("C", ReportCheck, StatementCheck)
+# Order of the checks in the dialog.
 _RANK: Final = {BAD: 0, NOTICE: 1, OPEN: 2}
 
 

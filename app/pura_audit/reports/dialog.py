@@ -350,7 +350,7 @@ def saved_words(path: Path, written: WrittenReport) -> str:
     return sentences
 
 
-FORM: Final = 380
+FORM: Final = 380  # pixels of the form beside the preview
 
 
 class ReportDialog(PlainDialog):

@@ -49,7 +49,7 @@ from pura_audit.widgets.form_dialog import (
 )
 from pura_audit.widgets.text_layout import safe_text
 
-_ROW: Final = 27
+_ROW: Final = 27  # pixels of a row in the list of audits
 _ROWS: Final = 5  # that are seen at once
 
 

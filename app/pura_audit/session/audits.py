@@ -47,9 +47,9 @@ from pura_audit.session.texts import TextList
 SHORTEST: Final = 400  # characters of a text that tells something of the pace
 LONG_S: Final = 300.0  # from here on somebody is asked first
 LONG_CHARACTERS: Final = 60_000  # the same where nothing was measured yet
-EXCERPT_S: Final = 60.0
+EXCERPT_S: Final = 60.0  # seconds that the audit of an excerpt takes
 EXCERPT: Final = (2_000, 20_000)  # characters of an excerpt, at least and at most
-EXCERPT_UNMEASURED: Final = 4_000
+EXCERPT_UNMEASURED: Final = 4_000  # characters of an excerpt while the speed is unknown
 
 
 class ReadingSpeed:
@@ -130,7 +130,7 @@ def _characters(row: Item) -> int:
     return length(row) * (1 + prompts)
 
 
-_GLANCE_S: Final = 0.05
+_GLANCE_S: Final = 0.05  # between two looks whether the job was cancelled
 SHORT_S: Final = 20.0  # what is over sooner needs no word
 
 

@@ -35,7 +35,7 @@ _EXACT: Final = re.compile(r"-?(0|[1-9]\d{0,14})(\.\d{1,15})?([eE][-+]?\d{1,3})?
 """A number that a spreadsheet reads as it stands: not the digits of a payload, say."""
 _UNPRINTABLE: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
 _MAX_CHARACTERS: Final = 32_000  # characters; a cell of XLSX holds 32,767
-_WIDTHS: Final = (10, 60)
+_WIDTHS: Final = (10, 60)  # smallest and largest width of a column, in characters
 
 
 def csv_text(head: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
@@ -117,6 +117,7 @@ def xlsx_bytes(sheets: Sequence[Sheet]) -> bytes:
     return out.getvalue()
 
 
+# Decimals of the numbers in the exported table.
 _DIGITS: Final = {"evidence": 2, "share": 4}
 
 Table = tuple[tuple[str, ...], list[tuple[Cell, ...]]]

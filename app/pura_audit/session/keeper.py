@@ -31,7 +31,7 @@ from pura_audit.platform.settings import SettingsFile, WindowSettings
 from pura_audit.session.queue_model import listed
 
 FILE: Final = "drafts.json"
-MAX_BYTES: Final = 1 << 24
+MAX_BYTES: Final = 1 << 24  # of the file of drafts
 MAX_DRAFTS: Final = 20
 """Number of drafts that are stored; the oldest is dropped first."""
 PAUSE_MS: Final = 300

@@ -30,7 +30,7 @@ from pura_audit.session.queue_model import Item, ItemState
 from pura_audit.session.texts import TextList
 
 FILE: Final = "texts.jsonl"
-MAX_BYTES: Final = 1 << 28
+MAX_BYTES: Final = 1 << 28  # of the journal, which may hold pasted texts
 _log = logging.getLogger(__name__)
 
 
@@ -175,7 +175,7 @@ def _state(name: str) -> ItemState:
 
 
 PAUSE_MS: Final = 150  # changes within it are noted together
-LOOK_MS: Final = 400
+LOOK_MS: Final = 400  # changes of the case log within this time are looked up together
 _UNREAD: Final = (ItemState.READY, ItemState.CANCELLED, ItemState.INTERRUPTED)
 IN_MEMORY: Final = 40  # records that stay besides the one on screen
 

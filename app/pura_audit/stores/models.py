@@ -55,9 +55,9 @@ from pura_audit.widgets.form_dialog import (
 )
 from pura_audit.widgets.working_dialog import StoreDialog, WorkingDialog, fill_table, make_table
 
-MAX_LICENCE = 80
+MAX_LICENCE = 80  # characters
 EXPANDED = " expanded to float32"  # as a model's source says it
-LICENCE_WIDTH = 260
+LICENCE_WIDTH = 260  # pixels
 
 
 class ModelsDialog(StoreDialog[InstalledModel]):
@@ -293,7 +293,7 @@ def _detail(model: InstalledModel, fit: MemoryNeed | None) -> str:
     return "\n".join(lines)
 
 
-ROW, HEAD = 32, 40
+ROW, HEAD = 32, 40  # pixels of a row and of the header of the table
 
 
 class FitnessDialog(WorkingDialog):

@@ -246,8 +246,8 @@ def _parts(text: str) -> list[str]:
 
 
 T = TypeVar("T")
-_VISIBLE_ROWS = 4
-_ROW, _HEAD = 32, 40
+_VISIBLE_ROWS = 4  # rows of the table of lines that are visible at once
+_ROW, _HEAD = 32, 40  # pixels of a row and of the header
 
 
 def _table_files() -> str:

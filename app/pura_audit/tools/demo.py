@@ -37,6 +37,7 @@ KEY_NAME: Final = "Demo"
 PROFILE_NAME: Final = "Demo numbers"
 RECIPIENT: Final = "City paper"
 TOKENS: Final = 200
+# A small model sometimes repeats itself; such a text is written again, up to a number of tries.
 TRIES: Final = 5
 LEAST_CARRIERS: Final = 100
 PROMPT: Final = "The city council met on Tuesday evening to discuss the future of the old harbour."

@@ -142,7 +142,7 @@ class ChoiceMenu(QMenu):
         return True
 
 
-MAX_CHIP = 420
+MAX_CHIP = 420  # pixels of the widest chooser
 LEAST_CHIP = 200  # so wide from the beginning: it does not grow when it is known what is chosen
 FRAME = 44  # pixels beside the words
 LEAST_VALUE = 56  # pixels of the choice beside what is chosen

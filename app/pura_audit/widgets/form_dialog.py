@@ -555,6 +555,7 @@ def name_input(widget: QWidget, name: str) -> None:
 
 
 Take = Callable[[Path], object]
+# Size of Qt's own file dialog, and widths of its columns: name, size, type, date.
 SIZE: Final = QSize(860, 560)
 WIDTHS: Final = (310, 90, 110, 150)
 _ARROWS: Final = {"backButton": "←", "forwardButton": "→", "toParentButton": "↑"}

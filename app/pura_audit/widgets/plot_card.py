@@ -342,6 +342,7 @@ class PlotCard(Card):
         self.noticed.emit(text)
 
 
+# Pixels: the heading above the steps, and the steps; the ratios below need 18 more.
 TOP, BAND = 20, 34
 HEIGHT = TOP + BAND + 18
 

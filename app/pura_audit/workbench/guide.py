@@ -134,7 +134,7 @@ def _pane(name: str) -> QPlainTextEdit:
 
 START: Final = "how-to/guide.md"
 WIDEST: Final = 820  # pixels of a picture
-REST_MS: Final = 80
+REST_MS: Final = 80  # after a resize, before pictures are scaled
 
 
 def translated(folder: Path) -> Path:

@@ -29,7 +29,7 @@ from pura_audit.widgets.card import ElidedLabel, push_button, row_of
 from pura_audit.widgets.chips import Chip, ChoiceMenu, DeviceBadge
 from pura_audit.workbench.state_views import progress_words
 
-HEIGHT = 56
+HEIGHT = 56  # pixels
 TIGHT = 1180  # below this width the brand and the shortcut give way
 
 
@@ -281,7 +281,7 @@ def _spaced(fingerprint: str) -> str:
 
 
 STATUS_HEIGHT = 28
-STAY_MS = 8000
+STAY_MS = 8000  # that a message stays in the status line
 
 
 class StatusLine(QWidget):
@@ -376,7 +376,7 @@ class StatusLine(QWidget):
 
 LONG_S: Final = 60.0
 """Shortest run in seconds that gets a notice: the user waits for shorter ones."""
-_SHOWN_MS: Final = 15_000
+_NOTICE_MS: Final = 15_000  # after which the notice is taken away
 
 
 class RunNotice(QObject):
@@ -397,7 +397,7 @@ class RunNotice(QObject):
         self._window, self._clock = window, clock
         self._begun: float | None = None
         self.tray = QSystemTrayIcon(window.windowIcon(), self)
-        self._hide = QTimer(self, singleShot=True, interval=_SHOWN_MS)
+        self._hide = QTimer(self, singleShot=True, interval=_NOTICE_MS)
         self._hide.timeout.connect(self.tray.hide)
         session.jobs.model.busy_changed.connect(self._changed)
 

@@ -36,9 +36,9 @@ from pura_audit.widgets.form_dialog import (
 from pura_audit.widgets.payload_form import PayloadForm
 from pura_audit.widgets.working_dialog import WorkingDialog
 
-LENGTH: Final = 300
+LENGTH: Final = 300  # tokens that are suggested
 MAX_TOKENS: Final = 4000
-FORM: Final = 360
+FORM: Final = 360  # pixels of the form beside the text
 
 
 class MarkDialog(WorkingDialog):

@@ -583,7 +583,7 @@ def show_table(host: Host, card: PlotCard) -> QDialog:
     return opened(TableDialog(card.title.text(), headers, rows, card.summary(), host.frame))
 
 
-MAX_BYTES: Final = 4 << 20
+MAX_BYTES: Final = 4 << 20  # of a JSON file that is read to find out what it is
 
 
 def texts_of(host: Host, paths: Sequence[Path]) -> list[Path]:

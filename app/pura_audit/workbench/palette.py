@@ -23,7 +23,7 @@ from pura_audit.widgets.working_dialog import fill_table, make_table
 from pura_audit.workbench import opening
 from pura_audit.workbench.guide import guide_pages
 
-MAX_ENTRIES: Final = 100
+MAX_ENTRIES: Final = 100  # that the palette lists at once
 _MOVES: Final = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
 
 

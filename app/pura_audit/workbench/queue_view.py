@@ -60,7 +60,7 @@ from pura_audit.widgets.card import (
     search_field,
 )
 
-ROW: Final = 56
+ROW: Final = 56  # pixels of a row
 _OUTCOMES: Final = {
     "mark": ("✓", "found"),
     "indication": ("!", "against"),
@@ -195,8 +195,8 @@ class QueueDelegate(QStyledItemDelegate):
         painter.fillRect(track, self._theme.colour("accent"))
 
 
-FOLDED = 56
-OPEN = 256
+FOLDED = 56  # pixels of the folded list
+OPEN = 256  # pixels of the unfolded list, until the user resizes it
 
 
 class QueueList(QListView):

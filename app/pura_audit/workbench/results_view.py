@@ -65,7 +65,7 @@ from pura_audit.widgets.form_dialog import ask_file, ask_target, plain_button
 from pura_audit.widgets.working_dialog import let_sort, make_table
 from pura_audit.workbench.state_views import left_words
 
-MOST_FILTERS: Final = 12
+MOST_FILTERS: Final = 12  # that the menu stores
 Filter = tuple[str, str]
 """A filter: one of :data:`~pura_audit.session.results.KINDS` or "", and search words."""
 
@@ -166,7 +166,7 @@ def filter_words(filter_: Filter) -> str:
     return " · ".join(part.replace("&", "&&") for part in parts if part)
 
 
-PAUSE_MS: Final = 200
+PAUSE_MS: Final = 200  # between two updates of the counts
 WIDTHS: Final = {
     "name": 300,
     "part": 64,
@@ -186,7 +186,7 @@ SPARSE: Final = ("part", "error")
 """Columns that are hidden while they are empty."""
 SMALLEST: Final = 0.5  # of its width that a column of words keeps
 FULL: Final = 20.0  # log10 of the evidence at which the short bar is full
-BAR: Final = 56
+BAR: Final = 56  # pixels of the bar in a cell
 LAST: Final = len(COLUMNS) - 1
 MAX_SELECTED: Final = 200  # chosen rows that stay chosen when rows take another order
 

@@ -62,7 +62,7 @@ from pura_audit.widgets.form_dialog import (
 )
 from pura_audit.widgets.working_dialog import WorkingDialog
 
-# Where the stages of an installation end, as ModelStore.install_builtin tells of them.
+# Shares of the progress at which stages of an installation end; see ModelStore.install_builtin.
 FETCHED: Final = 0.5
 UNPACKED: Final = 0.6
 

@@ -145,10 +145,10 @@ class EmptyView(ScrollCard):
         self.outlook.setHidden(needed)
 
 
-ABOVE: Final = 112
+ABOVE: Final = 112  # pixels above the heading in a high window
 HIGH: Final = 620  # of the page; in a lower one its ways stand higher
 _SPACER: Final = (QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Maximum)
-WIDE: Final = 720
+WIDE: Final = 720  # pixels of the widest content
 
 
 def _outlook() -> QWidget:

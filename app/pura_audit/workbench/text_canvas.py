@@ -32,10 +32,10 @@ from pura_audit.widgets.card import focus_ring, ringed
 from pura_audit.widgets.text_layout import PIECE, Breaker, Lines, advances, safe_text
 
 MARGIN: Final = 20  # left of the text: room for the brackets of passages
-MAX_COLUMNS: Final = 90
-LEADING: Final = 1.75
+MAX_COLUMNS: Final = 90  # average characters of the longest line
+LEADING: Final = 1.75  # line height as a multiple of the text size
 LONG: Final = PIECE  # characters; a longer text is broken while the window goes on
-REST_MS: Final = 60
+REST_MS: Final = 60  # after the last change of size, before the text is broken again
 NO_LINES: Final = Lines(np.array([0, 0], dtype=np.int64))
 # log10 evidence from which a token has the next darker shade
 STEPS: Final = (0.02, 0.15, 0.4, 0.8)

@@ -48,7 +48,7 @@ _MAX_KINDS: Final = 3  # kinds of unusual characters
 LINES: Final = 52  # two of them
 # What is not on screen asks for no height.
 _FREE: Final = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Ignored)
-WITH_LEGEND: Final = 170
+WITH_LEGEND: Final = 170  # pixels of the card from which a row of the legend is shown
 PAGES: Final = 100  # least height of pages
 
 

@@ -355,7 +355,7 @@ def supporting(audit: Audit | None) -> str:
     return translate("Text", "speaks for the mark")
 
 
-BAR: Final = 28
+BAR: Final = 28  # pixels of the coloured bar
 BRACKET: Final = 6  # width of the brackets left of the bar
 FULL: Final = 60  # characters from which a line is as grey as any
 

@@ -195,7 +195,7 @@ def _made_with() -> tuple[str, ...]:
     )
 
 
-def _facts(environment: Environment, row: ResultRow, same: str) -> tuple[str, ...]:
+def _facts(at: Environment, row: ResultRow, same: str) -> tuple[str, ...]:
     """Return the facts behind the finding of a row."""
     if row.row is not None:
         result_row = row.row
@@ -205,7 +205,7 @@ def _facts(environment: Environment, row: ResultRow, same: str) -> tuple[str, ..
     path = "" if item is None or item.path is None else str(item.path)
     if item is None or item.finding is None:
         return (path, "", row.digest, same, *[""] * 5, *_notes(None))
-    audit = item.audit or open_saved(environment, item.finding.id)
+    audit = item.audit or open_saved(at, item.finding.id)
     return (
         path,
         audit.input.sha256,
@@ -279,9 +279,7 @@ def _about(head: Sequence[str], cells: Sequence[tuple[Cell, ...]]) -> Sheet:
     )
 
 
-def _findings(
-    environment: Environment, rows: Sequence[ResultRow], context: JobContext
-) -> Iterator[Row]:
+def _findings(at: Environment, rows: Sequence[ResultRow], context: JobContext) -> Iterator[Row]:
     from pura.batch.results import finding_of, row_of
 
     for number, row in enumerate(rows, start=1):
@@ -289,7 +287,7 @@ def _findings(
         item = row.item
         if item is None or item.finding is None:
             continue
-        audit = item.audit or open_saved(environment, item.finding.id)
+        audit = item.audit or open_saved(at, item.finding.id)
         at_place = {
             "input": number,
             "item": 1,

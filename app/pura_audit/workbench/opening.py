@@ -233,11 +233,11 @@ def report_current(host: Host) -> None:
 def report_items(host: Host, items: Sequence[Item]) -> None:
     """Make one report of several finished rows, after loading their records."""
     cases = host.session.cases
-    finished = [(item.name, item.audit, item.finding.id) for item in items if item.finding]
+    wanted = [(item.name, item.audit, item.finding.id) for item in items if item.finding]
 
     cases.ask(
         lambda _: [
-            (name, audit or open_saved(cases.environment, key)) for name, audit, key in finished
+            (name, audit or open_saved(cases.environment, key)) for name, audit, key in wanted
         ],
         by_outcome(partial(make_report, host, tick_all=True), host.say),
         host.frame,
@@ -346,7 +346,7 @@ def save_to_case(host: Host) -> SaveDialog | None:
         host.say(translate("Cases", "There is no finished audit to save. Audit a text first."))
         return None
     # Those of an earlier run are read from the log when they are filed.
-    other_audits = [
+    others = [
         item.audit or item.finding.id
         for item in host.session.texts.queue.items
         if item is not current
@@ -354,7 +354,7 @@ def save_to_case(host: Host) -> SaveDialog | None:
         and (item.audit or (item.status is not None and item.status.name == UNFILED))
     ]
     session = host.session
-    dialog = SaveDialog(session.cases, session.settings, current.audit, other_audits, host.frame)
+    dialog = SaveDialog(session.cases, session.settings, current.audit, others, host.frame)
 
     def saved(case: Case, count: int) -> None:
         template = translate(

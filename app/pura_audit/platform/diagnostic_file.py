@@ -1,4 +1,4 @@
-"""The diagnostic file: what somebody may send to the people who maintain the program.
+"""The diagnostic file, which users may send to the maintainers of the program.
 
 It holds versions and the program's own log, whose lines hold nothing of a text, a payload, a key or
 the name of a document (:mod:`pura.base.logs`). What libraries log may quote what they were given,
@@ -16,7 +16,7 @@ from pura.base.logs import PACKAGES
 from pura_audit.platform.diagnostics import CRASH, LOG
 
 MAX_BYTES: Final = 4 << 20
-"""All of the rotated logs of a folder: four of a mebibyte."""
+"""Size of all rotated logs of a folder: four logs of one mebibyte."""
 _RECORD: Final = re.compile(r"(\d{4}-\d\d-\d\d \S+ [A-Z]+) ([\w.]+): ")
 
 
@@ -24,7 +24,7 @@ def diagnostic_text(folder: Path, facts: str) -> str:
     """Return the content of a diagnostic file.
 
     Args:
-        folder: Of the log.
+        folder: Folder of the log.
         facts: Versions and device, a line each.
     """
     logs = sorted(folder.glob(f"{LOG}*"), reverse=True)  # the oldest has the highest number
@@ -42,7 +42,7 @@ def _read(path: Path) -> str:
 
 
 def _our_lines(text: str) -> Iterator[str]:
-    """Yield the lines of the program, and of the libraries' lines their head."""
+    """Yield the lines of the program in full, and the heads of the libraries' lines."""
     of_program = False
     for line in text.splitlines():
         record = _RECORD.match(line)

@@ -468,7 +468,7 @@ def check_report(
         moment=datetime.now(UTC),
         trust=trusted_roots(trust, ReportFileError),
         policy=load_policy(environment.paths.policy).signed,
-        again=again if rerun else None,
+        reaudit=again if rerun else None,
         heartbeat=checkpoint,
     )
 

@@ -77,11 +77,11 @@ def test_measure_that_does_not_apply_says_so():
 
 def test_weakest_of_several_checks_counts():
     both = analysis()
-    seen = tuple(
+    duties_met = tuple(
         replace(duty, state="have" if duty.id == "routed" else duty.state)
         for duty in both.annex.duties
     )
-    mixed = GapAnalysis(annex=replace(both.annex, duties=seen), statements=both.statements)
+    mixed = GapAnalysis(annex=replace(both.annex, duties=duties_met), statements=both.statements)
     assert mixed.state_of(measure("3.4")) == "absent"
 
 
@@ -130,21 +130,21 @@ def test_command_writes_pdf_and_html(language: str, tmp_path: Path):
     stated["measures"]["1.2"] = {"state": "have", "text": "Seven <b>of</b> #our terms"}
     stated["measures"]["4"] = {"planned": "Spring 2027"}
     template.write_text(json.dumps(stated))
-    given = ("--profile", "house", "--statements", template, "--pdf", pdf, "--html", html)
-    done = pura("--language", language, "report", "gap-analysis", *given)
-    assert done.exit_code == 0, done.output
+    options = ("--profile", "house", "--statements", template, "--pdf", pdf, "--html", html)
+    result = pura("--language", language, "report", "gap-analysis", *options)
+    assert result.exit_code == 0, result.output
     with PdfDocument(pdf) as document:
         pages = " ".join(" ".join(p.get_textpage().get_text_range().split()) for p in document)
     markup = html.read_text()
-    for shown in ("Seven <b>of</b> #our terms", "Spring 2027"):
-        assert shown in pages
+    for text in ("Seven <b>of</b> #our terms", "Spring 2027"):
+        assert text in pages
     assert "Seven &lt;b&gt;of&lt;/b&gt; #our terms" in markup
     with pikepdf.open(pdf) as inside:
         assert STATEMENTS in inside.attachments
         assert "profile.json" in inside.attachments
     # A second time nothing is replaced unasked.
-    assert pura("report", "gap-analysis", *given).exit_code != 0
-    assert pura("report", "gap-analysis", *given, "--force").exit_code == 0
+    assert pura("report", "gap-analysis", *options).exit_code != 0
+    assert pura("report", "gap-analysis", *options, "--force").exit_code == 0
 
 
 def test_command_needs_a_profile_and_somewhere_to_write(tmp_path: Path):

@@ -41,15 +41,15 @@ def drop_layers(model: LanguageModel, dropped: Sequence[int]) -> LanguageModel:
     layers = getattr(decoder, "layers", None)
     if layers is None:
         raise ModelError("proxy.layer", name=model.name, count=0)
-    gone = set(dropped)
-    if not gone <= set(range(len(layers))):
+    removed = set(dropped)
+    if not removed <= set(range(len(layers))):
         raise ModelError("proxy.layer", name=model.name, count=len(layers))
-    kept = [layer for number, layer in enumerate(layers) if number not in gone]
-    decoder.layers = type(layers)(kept)
-    for number, layer in enumerate(kept):
+    remaining = [layer for number, layer in enumerate(layers) if number not in removed]
+    decoder.layers = type(layers)(remaining)
+    for number, layer in enumerate(remaining):
         _renumber(layer, number)
-    _shorten(network, [n for n in range(len(layers)) if n not in gone])
-    return _like(model, network, f"{model.name} without {len(gone)} of {len(layers)} layers")
+    _shorten(network, [n for n in range(len(layers)) if n not in removed])
+    return _like(model, network, f"{model.name} without {len(removed)} of {len(layers)} layers")
 
 
 def perturb_weights(model: LanguageModel, scale: float, rng: np.random.Generator) -> LanguageModel:
@@ -82,11 +82,11 @@ def quantise_weights(model: LanguageModel, bits: int) -> LanguageModel:
     import torch
 
     network = copy.deepcopy(model.network)
-    most = (1 << (bits - 1)) - 1
+    largest = (1 << (bits - 1)) - 1
     with torch.no_grad():
         for weight in network.parameters():
             if weight.dim() >= 2:
-                step = weight.abs().amax(dim=-1, keepdim=True).clamp_(min=1e-12) / most
+                step = weight.abs().amax(dim=-1, keepdim=True).clamp_(min=1e-12) / largest
                 weight.copy_((weight / step).round_() * step)
     return _like(model, network, f"{model.name} with weights of {bits} bits")
 
@@ -111,8 +111,8 @@ def finetune(
     size = min(_LEARNT, *(text.size for text in texts))
     learning = torch.optim.AdamW(network.parameters(), lr=rate, weight_decay=0.0)
     for _ in range(steps):
-        some = rng.choice(len(texts), _AT_ONCE, replace=len(texts) < _AT_ONCE)
-        ids = torch.from_numpy(np.stack([texts[i][:size] for i in some]))
+        batch = rng.choice(len(texts), _AT_ONCE, replace=len(texts) < _AT_ONCE)
+        ids = torch.from_numpy(np.stack([texts[i][:size] for i in batch]))
         ids = ids.to(model.device.torch_device)
         # The library's own table of losses is not loaded by commands.
         logits = network(input_ids=ids).logits[:, :-1].float()
@@ -131,12 +131,12 @@ def _renumber(layer: Any, number: int) -> None:
             part.layer_idx = number
 
 
-def _shorten(network: Any, kept: Sequence[int]) -> None:
+def _shorten(network: Any, remaining: Sequence[int]) -> None:
     config = network.config.get_text_config()
-    config.num_hidden_layers = len(kept)
+    config.num_hidden_layers = len(remaining)
     kinds = getattr(config, "layer_types", None)
     if kinds:
-        config.layer_types = [kinds[n] for n in kept]
+        config.layer_types = [kinds[n] for n in remaining]
 
 
 def _like(model: LanguageModel, network: Any, name: str) -> LanguageModel:

@@ -82,8 +82,8 @@ def read_texts(path: Path, reference: str, systems: Sequence[str]) -> ScoredText
     if len({reference, *systems}) < 1 + len(systems):
         raise InputError("lab.score-twice", code="usage")
     fields: dict[str, list[str]] = {name: [] for name in (reference, *systems)}
-    content = read_bounded(path, MAX_FILE).removeprefix(b"\xef\xbb\xbf")
-    for number, line in enumerate(content.split(b"\n"), start=1):
+    file_bytes = read_bounded(path, MAX_FILE).removeprefix(b"\xef\xbb\xbf")
+    for number, line in enumerate(file_bytes.split(b"\n"), start=1):
         if not line.strip():
             continue
         try:
@@ -123,16 +123,16 @@ def score(
     if bert is not None:
         measures["bertscore"] = _bertscore(bert, layer)
     count = len(texts.reference)
-    whole = np.arange(count)
+    all_texts = np.arange(count)
     drawn = np.random.default_rng(seed).integers(count, size=(DRAWS, count))
-    found: list[Score] = []
+    scores: list[Score] = []
     for metric, measure in measures.items():
         values: dict[str, tuple[float, F64]] = {}
-        by = ""
+        signature = ""
         for name, candidates in texts.systems.items():
-            statistic, by = measure(candidates, texts.reference)
-            values[name] = statistic(whole), np.array([statistic(some) for some in drawn])
-        *others, last = values
+            statistic, signature = measure(candidates, texts.reference)
+            values[name] = statistic(all_texts), np.array([statistic(sample) for sample in drawn])
+        *compared, last = values
 
         def row(
             system: str,
@@ -140,7 +140,7 @@ def score(
             draws: F64,
             against: str | None = None,
             metric: str = metric,
-            by: str = by,
+            method: str = signature,
         ) -> Score:
             low, high = np.quantile(draws, [0.025, 0.975])
             return Score(
@@ -151,20 +151,20 @@ def score(
                 value=value,
                 low=float(low),
                 high=float(high),
-                by=by,
+                by=method,
             )
 
-        found += [row(name, *values[name]) for name in values]
-        found += [
+        scores += [row(name, *values[name]) for name in values]
+        scores += [
             row(name, values[name][0] - values[last][0], values[name][1] - values[last][1], last)
-            for name in others
+            for name in compared
         ]
-    return tuple(found)
+    return tuple(scores)
 
 
 def _mean(values: Sequence[float]) -> Statistic:
-    whole = np.asarray(values, dtype=np.float64)
-    return lambda some: float(whole[some].mean())
+    scores = np.asarray(values, dtype=np.float64)
+    return lambda selection: float(scores[selection].mean())
 
 
 def _rouge(candidates: Sequence[str], references: Sequence[str]) -> tuple[Statistic, str]:
@@ -187,16 +187,21 @@ def _bleu(candidates: Sequence[str], references: Sequence[str]) -> tuple[Statist
         raise _missing("sacrebleu") from None
     bleu = BLEU()
     # BLEU is of a corpus: counts are added up over the drawn texts, then the score is taken.
-    each = [
+    text_scores = [
         bleu.corpus_score([text], [[reference]])
         for text, reference in zip(candidates, references, strict=True)
     ]
-    orders = len(each[0].counts)
-    table = np.array([[*one.counts, *one.totals, one.sys_len, one.ref_len] for one in each])
+    orders = len(text_scores[0].counts)
+    table = np.array(
+        [
+            [*text_score.counts, *text_score.totals, text_score.sys_len, text_score.ref_len]
+            for text_score in text_scores
+        ]
+    )
 
-    def statistic(some: I64) -> float:
-        sums = [int(n) for n in table[some].sum(axis=0)]
-        whole = BLEU.compute_bleu(
+    def statistic(selection: I64) -> float:
+        sums = [int(n) for n in table[selection].sum(axis=0)]
+        total = BLEU.compute_bleu(
             correct=sums[:orders],
             total=sums[orders : 2 * orders],
             sys_len=sums[-2],
@@ -204,7 +209,7 @@ def _bleu(candidates: Sequence[str], references: Sequence[str]) -> tuple[Statist
             smooth_method=bleu.smooth_method,
             smooth_value=bleu.smooth_value,
         )
-        return float(whole.score)
+        return float(total.score)
 
     return statistic, f"sacrebleu {bleu.get_signature()}"
 
@@ -225,10 +230,10 @@ def _bertscore(folder: Path, layer: int | None) -> Measure:
         raise InputError("lab.score-layer", name=folder.name, code="usage")
 
     def measure(candidates: Sequence[str], references: Sequence[str]) -> tuple[Statistic, str]:
-        said = io.StringIO()
+        messages = io.StringIO()
         try:
-            with contextlib.redirect_stderr(said):
-                (_, _, f1), by = bert_score.score(
+            with contextlib.redirect_stderr(messages):
+                (_, _, f1), signature = bert_score.score(
                     list(candidates),
                     list(references),
                     model_type=str(folder),
@@ -239,7 +244,7 @@ def _bertscore(folder: Path, layer: int | None) -> Measure:
         except Exception as error:  # whatever a strange model makes of it
             raise ModelError("lab.score-bert", name=folder.name, why=str(error)) from error
         # The package names the whole folder, which is nobody's affair but its owner's.
-        return _mean(f1.tolist()), f"bert-score {by}".replace(str(folder), folder.name)
+        return _mean(f1.tolist()), f"bert-score {signature}".replace(str(folder), folder.name)
 
     return measure
 

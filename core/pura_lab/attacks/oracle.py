@@ -32,8 +32,8 @@ def aligned_evidence(reading: TextReading, key: SecretKey, profile: Profile, cod
 
 def _aligned(steps: Schedule, lo: F64, hi: F64, profile: Profile, codeword: U8) -> F64:
     llr = local_evidence(steps, lo, hi, profile).llr_nats
-    place = (steps.index[:, None] + np.arange(3)) % codeword.size
-    return np.asarray(np.nansum(llr * (2.0 * codeword[place] - 1), axis=1))
+    positions = (steps.index[:, None] + np.arange(3)) % codeword.size
+    return np.asarray(np.nansum(llr * (2.0 * codeword[positions] - 1), axis=1))
 
 
 def oracle(
@@ -67,17 +67,17 @@ def oracle(
     while budget > 0:
         tried = _exact if exact else _cheap
         gain, best = tried(out, origin >= 0, width, key, profile, codeword, propose)
-        most = 1 if exact else max(1, -(-count_of(ids.size, rate) // ROUNDS))
-        chosen: list[int] = []
-        for place in np.argsort(gain, kind="stable").tolist():
-            if gain[place] >= 0 or len(chosen) == min(most, budget):
+        limit = 1 if exact else max(1, -(-count_of(ids.size, rate) // ROUNDS))
+        edited: list[int] = []
+        for position in np.argsort(gain, kind="stable").tolist():
+            if gain[position] >= 0 or len(edited) == min(limit, budget):
                 break
-            if all(abs(place - other) > profile.context_window for other in chosen):
-                chosen.append(place)
-        if not chosen:
+            if all(abs(position - earlier) > profile.context_window for earlier in edited):
+                edited.append(position)
+        if not edited:
             break
-        out[chosen], origin[chosen] = best[chosen], -1
-        budget -= len(chosen)
+        out[edited], origin[edited] = best[edited], -1
+        budget -= len(edited)
     return result(ids, out, origin)
 
 
@@ -107,11 +107,11 @@ def _exact(
     gain, best = np.full(ids.size, np.inf), ids.copy()
     for t, offered in enumerate(_offered(logits, ids, width)):
         for token in offered.tolist() if free[t] and t else ():
-            other = ids.copy()
-            other[t] = token
-            then = evidence(other, propose(other))
-            if then - now < gain[t]:
-                gain[t], best[t] = then - now, token
+            candidate = ids.copy()
+            candidate[t] = token
+            changed = evidence(candidate, propose(candidate))
+            if changed - now < gain[t]:
+                gain[t], best[t] = changed - now, token
     return gain, best
 
 
@@ -136,16 +136,16 @@ def _cheap(
     rows: list[tuple[int, int, int, float, int, float, float]] = []
     for t in np.flatnonzero(free).tolist():
         for c, token in enumerate(offered[t].tolist() if t else ()):
-            other = ids[max(t - window, 0) : t + window + 1].copy()
+            edited_ids = ids[max(t - window, 0) : t + window + 1].copy()
             base = max(t - window, 0)
-            other[t - base] = token
+            edited_ids[t - base] = token
             for u in range(max(t, window), min(t + window + 1, ids.size)):
                 if not arity[u]:
                     continue
-                context = context_bytes(other[u - window - base : u - base])
+                context = context_bytes(edited_ids[u - window - base : u - base])
                 phase = unit_interval(key.prf(LABEL_SEED, context))
                 index = key.prf(LABEL_INDEX, context) % codeword.size
-                own = u == t
+                is_edited = u == t
                 rows.append(
                     (
                         t * width + c,
@@ -153,8 +153,8 @@ def _cheap(
                         int(arity[u]),
                         phase,
                         index,
-                        float(lo[t, c] if own else reading.lo[u]),
-                        float(hi[t, c] if own else reading.hi[u]),
+                        float(lo[t, c] if is_edited else reading.lo[u]),
+                        float(hi[t, c] if is_edited else reading.hi[u]),
                     )
                 )
     gain, best = np.full(ids.size, np.inf), ids.copy()
@@ -170,17 +170,17 @@ def _cheap(
         index=indices,
         gate=np.zeros(case.size, np.uint8),
     )
-    then = np.bincount(
+    changed = np.bincount(
         case, weights=_aligned(steps, los, his, profile, codeword), minlength=ids.size * width
     ).reshape(ids.size, width)
     padded = np.concatenate([now, np.zeros(window)])
     before = sum(padded[k : k + ids.size] for k in range(window + 1))
-    change = then - np.asarray(before)[:, None]
+    change = changed - np.asarray(before)[:, None]
     change[~free] = np.inf
     change[0] = np.inf
-    at = change.argmin(axis=1)
+    best_candidate = change.argmin(axis=1)
     rows_of = np.arange(ids.size)
-    return change[rows_of, at], offered[rows_of, at]
+    return change[rows_of, best_candidate], offered[rows_of, best_candidate]
 
 
 def _look(
@@ -199,8 +199,11 @@ def _look(
         p /= total
         entropy[t] = (np.log(total) - p @ x) / np.log(2)
         mass = np.cumsum(p[order])
-        at = rank[tokens[t]]
-        hi[t], lo[t] = np.minimum(mass[at], 1.0), np.maximum(mass[at] - p[tokens[t]], 0.0)
+        token_ranks = rank[tokens[t]]
+        hi[t], lo[t] = (
+            np.minimum(mass[token_ranks], 1.0),
+            np.maximum(mass[token_ranks] - p[tokens[t]], 0.0),
+        )
     entropy[:1] = 0.0  # nothing predicts the first token
     hi = np.maximum(lo, hi)
     reading = TextReading(

@@ -229,7 +229,7 @@ class LawSource:
 
 
 def record_laws(
-    model: LanguageModel, streams: int, steps: int, kept: int, seed: int
+    model: LanguageModel, streams: int, steps: int, common_tokens: int, seed: int
 ) -> npt.NDArray[np.float32]:
     """Write plain texts and keep what the model said, for its commonest tokens.
 
@@ -237,7 +237,7 @@ def record_laws(
         model: The model.
         streams: Texts.
         steps: Tokens of each.
-        kept: Tokens of the vocabulary that are kept, those with the largest mean.
+        common_tokens: Tokens of the vocabulary that are kept, those with the largest mean.
         seed: Of the draws.
 
     Returns:
@@ -246,14 +246,14 @@ def record_laws(
     source = ModelSource(model)
     source.begin(range(streams))
     rng = np.random.default_rng(seed)
-    said = np.empty((streams, steps, source.vocab_size), dtype=np.float32)
+    laws = np.empty((streams, steps, source.vocab_size), dtype=np.float32)
     tokens = None
     for step in range(steps):
         rows = source.rows(tokens)
-        said[:, step] = rows
+        laws[:, step] = rows
         tokens = np.array([draw(row, rng.random()) for row in rows])
-    top = np.sort(np.argsort(-said.mean(axis=(0, 1)))[:kept])
-    out = said[:, :, top]
+    top = np.sort(np.argsort(-laws.mean(axis=(0, 1)))[:common_tokens])
+    out = laws[:, :, top]
     return np.asarray(out / out.sum(axis=2, keepdims=True))
 
 
@@ -283,8 +283,8 @@ def proxy_of(model: LanguageModel) -> Proxy:
         with torch.inference_mode():
             for first in range(0, len(windows), 32):
                 part = fed[first : first + 32]
-                said = model.network(input_ids=part, use_cache=False, logits_to_keep=1).logits
-                parts.append(said[:, -1, : model.vocab_size].double().softmax(dim=1).cpu())
+                logits = model.network(input_ids=part, use_cache=False, logits_to_keep=1).logits
+                parts.append(logits[:, -1, : model.vocab_size].double().softmax(dim=1).cpu())
         out: F64 = torch.cat(parts).numpy()
         return out
 

@@ -90,7 +90,7 @@ class Experiment:
         log: The axis is logarithmic.
         pooled: Numbers of a cell that are of all its texts together, with their intervals if they
             have some.
-        most: Texts a cell at most, where a text is dear.
+        max_texts: Most texts of a cell, if a text is expensive; None for no limit.
     """
 
     name: str
@@ -105,7 +105,7 @@ class Experiment:
     panels: str = ""
     log: bool = False
     pooled: Callable[[Sequence[Row]], Mapping[str, Number | float]] | None = None
-    most: int | None = None
+    max_texts: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,7 +150,7 @@ def summarise(experiment: Experiment, cell: Cell, rows: Sequence[Row]) -> CellRe
 
 PLAIN: Final = ("plain", "plain-again")
 """Two independent samples without a mark."""
-OURS: Final = ("pura", "pura-keys")
+PURA_MARKS: Final = ("pura", "pura-keys")
 """All texts under one key, as an organisation writes them; and each under a key of its own."""
 BITS: Final = 36
 
@@ -173,7 +173,7 @@ def write_texts(
 
     Args:
         model: Writes.
-        mark: One of :data:`PLAIN` or :data:`OURS`, or a scheme of ``pura lab compare``, which
+        mark: One of :data:`PLAIN` or :data:`PURA_MARKS`, or a scheme of ``pura lab compare``, which
             gets one key for all texts. Every text has a payload of its own.
         numbers: Of the texts; a number has the same prompt under every mark.
         tokens: Length of each.
@@ -184,11 +184,11 @@ def write_texts(
         Of each its tokens, int64 [L], and what stood before them.
     """
 
-    def digest(what: str, number: int) -> bytes:
-        return blake2b(f"{seed}/{mark}/{what}/{number}".encode(), digest_size=32).digest()
+    def digest(purpose: str, number: int) -> bytes:
+        return blake2b(f"{seed}/{mark}/{purpose}/{number}".encode(), digest_size=32).digest()
 
-    def rng(what: str, number: int) -> np.random.Generator:
-        return np.random.default_rng(int.from_bytes(digest(what, number), "little"))
+    def rng(purpose: str, number: int) -> np.random.Generator:
+        return np.random.default_rng(int.from_bytes(digest(purpose, number), "little"))
 
     def payload(number: int) -> Payload:
         return Payload.from_bits(rng("payload", number).integers(0, 2, BITS))
@@ -208,9 +208,9 @@ def write_texts(
             last = np.array([scheme.embed(row, law) for row, law in zip(rows, laws, strict=True)])
         texts = [np.array(row.tokens, dtype=np.int64) for row in rows]
         return list(zip(texts, starts, strict=True))
-    marked = mark in OURS
+    marked = mark in PURA_MARKS
     keys = [SecretKey(digest("key", n if mark == "pura-keys" else 0)) for n in numbers]
-    made = generate_batch(
+    generated = generate_batch(
         model,
         starts,
         [payload(n) if marked else None for n in numbers],
@@ -222,7 +222,7 @@ def write_texts(
         batch_size=len(numbers),
         checkpoint=checkpoint,
     )
-    return [(m.ids, start) for m, start in zip(made, starts, strict=True)]
+    return [(m.ids, start) for m, start in zip(generated, starts, strict=True)]
 
 
 BATCH: Final = 8
@@ -343,22 +343,22 @@ class ExperimentBench:
         """
         kind = name.partition("+")[0]
         if kind not in self._verifiers:
-            self._verifiers[kind] = self._made(kind)
+            self._verifiers[kind] = self._make_verifier(kind)
         return self._verifiers[kind]
 
-    def _made(self, kind: str) -> LanguageModel:
-        what, _, value = kind.partition("-")
+    def _make_verifier(self, kind: str) -> LanguageModel:
+        family, _, value = kind.partition("-")
         layers = self.model.network.config.num_hidden_layers
         if kind == "proxy":
             return drop_layers(self.model, _dropped(layers))
-        if what == "drop":
+        if family == "drop":
             lost = np.linspace(2, layers - 2, int(value)).round().astype(int)
             return drop_layers(self.model, lost.tolist())
-        if what == "noise":
+        if family == "noise":
             return perturb_weights(self.model, float(value), np.random.default_rng(SEED))
-        if what == "int":
+        if family == "int":
             return quantise_weights(self.model, int(value))
-        if what == "tuned":
+        if family == "tuned":
             tokenizer = self.model.tokenizer
             texts = [tokenise(tokenizer, text).ids for text in corpus("manual")]
             return finetune(self.model, [t for t in texts if t.size >= 64], steps=int(value))
@@ -366,8 +366,8 @@ class ExperimentBench:
 
     def text(self, number: int, *, domain: str = "openings", tokens: int = 200) -> PlainText:
         """Return a plain text of a corpus, written when it is not there yet, with its batch."""
-        at = (domain, tokens, number)
-        if at not in self._texts:
+        text_key = (domain, tokens, number)
+        if text_key not in self._texts:
             first = number - number % BATCH
             name = self._file(domain, tokens, first)
             if name not in self._cache:
@@ -382,7 +382,7 @@ class ExperimentBench:
                     points=columns["points"][i],
                     file=name,
                 )
-        return self._texts[at]
+        return self._texts[text_key]
 
     def _file(self, domain: str, tokens: int, first: int) -> str:
         return self._name("text", [domain, tokens, first, _chosen(domain, first)])
@@ -392,9 +392,9 @@ class ExperimentBench:
         ahead = range(first, max(first + 1, min(self.ahead, first + ROWS)), BATCH)
         return [f for f in ahead if name(f) not in self._cache]
 
-    def composite(self, numbers: Sequence[int], **where: Any) -> PlainText:
+    def composite(self, numbers: Sequence[int], **selection: Any) -> PlainText:
         """Return texts one after the other, each read on its own."""
-        texts = [self.text(number, **where) for number in numbers]
+        texts = [self.text(number, **selection) for number in numbers]
         return PlainText(
             number=numbers[0],
             prompt_ids=texts[0].prompt_ids,
@@ -404,7 +404,7 @@ class ExperimentBench:
 
     def _write(self, domain: str, tokens: int, firsts: Sequence[int]) -> None:
         prompts = [prompt for first in firsts for prompt in _chosen(domain, first)]
-        made = generate_batch(
+        generated = generate_batch(
             self.model,
             prompts,
             [None] * len(prompts),
@@ -418,12 +418,12 @@ class ExperimentBench:
             checkpoint=self._checkpoint,
         )
         for number, first in enumerate(firsts):
-            some = made[number * BATCH : (number + 1) * BATCH]
-            readings = [self._read(self.model, m.ids, m.prompt_ids.tolist()) for m in some]
+            batch = generated[number * BATCH : (number + 1) * BATCH]
+            readings = [self._read(self.model, m.ids, m.prompt_ids.tolist()) for m in batch]
             rng = np.random.default_rng([SEED, first, tokens])
             columns: dict[str, Any] = {c: [getattr(r, c) for r in readings] for c in _COLUMNS}
-            columns["entropy_bits"] = [m.entropy_bits for m in some]
-            columns["prompt_ids"] = [m.prompt_ids for m in some]
+            columns["entropy_bits"] = [m.entropy_bits for m in batch]
+            columns["prompt_ids"] = [m.prompt_ids for m in batch]
             columns["points"] = [r.lo + (r.hi - r.lo) * rng.random(r.lo.size) for r in readings]
             self._cache.put(self._file(domain, tokens, first), columns)
 
@@ -436,7 +436,7 @@ class ExperimentBench:
         first = number - number % BATCH
         if name(first) not in self._cache:
             missing = self._missing(first, name)
-            some = write_texts(
+            written_texts = write_texts(
                 self.model,
                 mark,
                 [f + i for f in missing for i in range(BATCH)],
@@ -444,12 +444,12 @@ class ExperimentBench:
                 seed=SEED,
                 checkpoint=self._checkpoint,
             )
-            said = [self._read(self.model, *text) for text in some]
-            for at, f in enumerate(missing):
-                here = slice(BATCH * at, BATCH * (at + 1))
+            readings = [self._read(self.model, *text) for text in written_texts]
+            for index, f in enumerate(missing):
+                part = slice(BATCH * index, BATCH * (index + 1))
                 columns = {
-                    "ids": [ids for ids, _ in some[here]],
-                    "log_p": [np.log(reading.probability) for reading in said[here]],
+                    "ids": [ids for ids, _ in written_texts[part]],
+                    "log_p": [np.log(reading.probability) for reading in readings[part]],
                 }
                 self._cache.put(name(f), columns)
         columns = self._cache.get(name(first))
@@ -463,15 +463,15 @@ class ExperimentBench:
         name = self._hit(text, attack, params)
         if name not in self._cache:
             self._checkpoint()
-            some = [text]
-            if ATTACKS[attack].on == "many" and text.file:
-                some = [t for t in self._texts.values() if t.file == text.file]
-            rng = [self._rng([attack, params, t.ids.tolist()]) for t in some]
-            hits = self._attack(attack, [t.ids for t in some], rng, params)
-            for one, done in zip(some, hits, strict=True):
-                origin = np.zeros(0, np.int64) if done.origin is None else done.origin
-                rows = {"ids": [done.ids], "origin": [origin], "rate": [np.array([done.rate])]}
-                self._cache.put(self._hit(one, attack, params), rows)
+            batch = [text]
+            if ATTACKS[attack].target == "many" and text.file:
+                batch = [t for t in self._texts.values() if t.file == text.file]
+            rng = [self._rng([attack, params, t.ids.tolist()]) for t in batch]
+            hits = self._attack(attack, [t.ids for t in batch], rng, params)
+            for attacked_text, hit in zip(batch, hits, strict=True):
+                origin = np.zeros(0, np.int64) if hit.origin is None else hit.origin
+                rows = {"ids": [hit.ids], "origin": [origin], "rate": [np.array([hit.rate])]}
+                self._cache.put(self._hit(attacked_text, attack, params), rows)
         columns = self._cache.get(name)
         ids, origin = columns["ids"][0], columns["origin"][0]
         return Attacked(
@@ -514,9 +514,9 @@ class ExperimentBench:
             self._checkpoint()
             model = self.verifier(verifier)
             start = time.process_time()
-            seen = self._read(model, ids, prompt)
+            reading = self._read(model, ids, prompt)
             took = np.array([time.process_time() - start])
-            columns = {c: [getattr(seen, c)] for c in _COLUMNS}
+            columns = {c: [getattr(reading, c)] for c in _COLUMNS}
             self._cache.put(name, columns | {"seconds": [took]})
         columns = self._cache.get(name)
         self._seconds[name] = float(columns["seconds"][0][0])
@@ -540,31 +540,31 @@ class ExperimentBench:
         return float(self._cache.get(name)["bits"][0].mean())
 
     def _read(self, model: LanguageModel, ids: I64, prompt: list[int] | None) -> TextReading:
-        seen = read(model, ids, keys=[self.order], profile=self.plain, prompt_ids=prompt)
-        return TextReading.of(seen)
+        reading = read(model, ids, keys=[self.order], profile=self.plain, prompt_ids=prompt)
+        return TextReading.of(reading)
 
-    def key(self, *what: Any) -> FixedPhaseKey:
+    def key(self, *parts: Any) -> FixedPhaseKey:
         """Return a fresh key of a text in a cell."""
-        return FixedPhaseKey(_digest(["key", *what]), self.order)
+        return FixedPhaseKey(_digest(["key", *parts]), self.order)
 
-    def rng(self, *what: Any) -> np.random.Generator:
+    def rng(self, *parts: Any) -> np.random.Generator:
         """Return the randomness of a text in a cell."""
-        return self._rng(["dice", *what])
+        return self._rng(["dice", *parts])
 
-    def _rng(self, what: list[Any]) -> np.random.Generator:
-        return np.random.default_rng(int.from_bytes(_digest(what)[:8], "little"))
+    def _rng(self, parts: list[Any]) -> np.random.Generator:
+        return np.random.default_rng(int.from_bytes(_digest(parts)[:8], "little"))
 
     def _hit(self, text: PlainText, attack: str, params: Mapping[str, Any]) -> str:
-        by = [] if self.attacker is None else [self.attacker.fingerprint]
-        return self._name("attacked", [attack, dict(params), text.ids.tolist(), *by])
+        attacker = [] if self.attacker is None else [self.attacker.fingerprint]
+        return self._name("attacked", [attack, dict(params), text.ids.tolist(), *attacker])
 
-    def _name(self, kind: str, what: list[Any]) -> str:
-        return f"{kind}.{_digest([self.model.fingerprint, SEED, *what]).hex()[:24]}"
+    def _name(self, kind: str, parts: list[Any]) -> str:
+        return f"{kind}.{_digest([self.model.fingerprint, SEED, *parts]).hex()[:24]}"
 
 
 def _dropped(layers: int) -> list[int]:
-    some = np.linspace(0, len(DROPPED) - 1, max(1, layers // 5)).round().astype(int)
-    return sorted({DROPPED[n] * layers // 30 for n in some.tolist()})
+    positions = np.linspace(0, len(DROPPED) - 1, max(1, layers // 5)).round().astype(int)
+    return sorted({DROPPED[n] * layers // 30 for n in positions.tolist()})
 
 
 def _chosen(domain: str, first: int) -> list[str]:
@@ -573,5 +573,5 @@ def _chosen(domain: str, first: int) -> list[str]:
     return [prompts[((first + i) * 7) % len(prompts)] for i in range(BATCH)]
 
 
-def _digest(what: list[Any]) -> bytes:
-    return blake2b(canonical(what), digest_size=32).digest()
+def _digest(parts: list[Any]) -> bytes:
+    return blake2b(canonical(parts), digest_size=32).digest()

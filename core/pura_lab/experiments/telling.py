@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 KEYS: Final = 1000
 """Keys of what counts as one text of the experiment."""
 TOKENS: Final = 4
-_WORDS: Final = ("one", "two", "three", "four", "five", "six", "seven", "eight")
+_VOCABULARY: Final = ("one", "two", "three", "four", "five", "six", "seven", "eight")
 _PROMPT: Final = (3, 1)
-_LEAST: Final = 8.0
+_MIN_EXPECTED: Final = 8.0
 """Expected in each cell of the test; rarer texts are counted together."""
 _CHANCE: Final = 50
 """Samples of the law itself, for what chance makes of the distance."""
@@ -48,7 +48,7 @@ def frequencies(bench: ExperimentBench, cell: Cell, number: int) -> Row:
     bits = bench.rng("payload").integers(0, 2, 12)
     payload, mark = Payload.from_bits(bits), str(cell["mark"])
     ids = (_by_others if mark in METHODS else _by_pura)(mark, keys, payload, rng)
-    drawn = ids @ len(_WORDS) ** np.arange(TOKENS - 1, -1, -1)
+    drawn = ids @ len(_VOCABULARY) ** np.arange(TOKENS - 1, -1, -1)
     return {"drawn": drawn.tolist()} | ({"law": exact_law().tolist()} if number == 0 else {})
 
 
@@ -64,13 +64,13 @@ def chi_square(rows: Sequence[Row]) -> dict[str, float]:
     law = np.asarray(rows[0]["law"])
     drawn = np.concatenate([np.asarray(row["drawn"]) for row in rows])
     counts, expected = np.bincount(drawn, minlength=law.size), law * drawn.size
-    rare = expected < _LEAST
-    seen = np.append(counts[~rare], counts[rare].sum())
+    rare = expected < _MIN_EXPECTED
+    observed = np.append(counts[~rare], counts[rare].sum())
     want = np.append(expected[~rare], expected[rare].sum())
     chance = np.random.default_rng(1).multinomial(drawn.size, law, _CHANCE) / drawn.size
     return {
         "keys": float(drawn.size),
-        "p": float(chisquare(seen[want > 0], want[want > 0]).pvalue),
+        "p": float(chisquare(observed[want > 0], want[want > 0]).pvalue),
         "distance": float(np.abs(counts / drawn.size - law).sum() / 2),
         "by_chance": float(np.abs(chance - law).sum(axis=1).mean() / 2),
     }
@@ -93,7 +93,7 @@ def tiny_model() -> LanguageModel:
         torch.manual_seed(5)
         network: Any = LlamaForCausalLM(
             LlamaConfig(
-                vocab_size=len(_WORDS),
+                vocab_size=len(_VOCABULARY),
                 hidden_size=32,
                 intermediate_size=48,
                 num_hidden_layers=2,
@@ -107,10 +107,12 @@ def tiny_model() -> LanguageModel:
         for weight in network.parameters():
             if weight.ndim > 1:
                 weight.normal_(0.0, 0.35)
-    bare = Tokenizer(models.WordLevel({w: i for i, w in enumerate(_WORDS)}, unk_token=_WORDS[0]))
+    bare = Tokenizer(
+        models.WordLevel({w: i for i, w in enumerate(_VOCABULARY)}, unk_token=_VOCABULARY[0])
+    )
     tokenizer: Any = PreTrainedTokenizerFast
-    words = tokenizer(tokenizer_object=bare)
-    return wrap(network, words, choose_device("cpu"), name="eight words")
+    word_tokenizer = tokenizer(tokenizer_object=bare)
+    return wrap(network, word_tokenizer, choose_device("cpu"), name="eight words")
 
 
 @cache
@@ -118,7 +120,7 @@ def exact_law() -> F64:
     """Return the probability of every text of :data:`TOKENS` tokens; float64 [8^TOKENS]."""
     law = np.ones(1)
     for length in range(TOKENS):
-        before = list(product(range(len(_WORDS)), repeat=length))
+        before = list(product(range(len(_VOCABULARY)), repeat=length))
         law = (law[:, None] * _next(np.array(before, dtype=np.int64))).ravel()
     return law
 
@@ -139,7 +141,7 @@ def _by_pura(
 ) -> I64:
     from pura.embed.generate import generate_batch
 
-    made = generate_batch(
+    generated = generate_batch(
         tiny_model(),
         [list(_PROMPT)] * len(keys),
         [payload] * len(keys),
@@ -147,7 +149,7 @@ def _by_pura(
         Profile(
             payload_bits=len(payload),
             blocks=3,
-            vocab_size=len(_WORDS),
+            vocab_size=len(_VOCABULARY),
             # All arities occur below the three bits that eight tokens can have.
             entropy_thresholds_bits=(0.8, 1.5, 2.2),
         ),
@@ -155,7 +157,7 @@ def _by_pura(
         seed=int(rng.integers(1 << 62)),
         batch_size=len(keys),
     )
-    return np.stack([text.ids for text in made])
+    return np.stack([text.ids for text in generated])
 
 
 def _by_others(
@@ -163,8 +165,10 @@ def _by_others(
 ) -> I64:
     make = METHODS[mark].make
     assert make is not None
-    some = Schemes(vocab_size=len(_WORDS), segments=lambda _: np.arange(len(_WORDS)) % 3)
-    schemes = [make(some, key, len(payload)) for key in keys]
+    setting = Schemes(
+        vocab_size=len(_VOCABULARY), segments=lambda _: np.arange(len(_VOCABULARY)) % 3
+    )
+    schemes = [make(setting, key, len(payload)) for key in keys]
     rows = [scheme.start(payload, rng) for scheme in schemes]
     ids = np.zeros((len(keys), 0), dtype=np.int64)
     for _ in range(TOKENS):
@@ -198,15 +202,15 @@ def told_by_words(marked: Sequence[str], plain: Sequence[str]) -> Truth:
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline, make_union
 
-    def told(known: Sequence[str], marks: Truth, asked: Sequence[str]) -> Truth:
-        seen = make_union(
+    def classify(training: Sequence[str], marks: Truth, tested: Sequence[str]) -> Truth:
+        features = make_union(
             TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True),
             TfidfVectorizer(analyzer="char", ngram_range=(2, 4), sublinear_tf=True),
         )
-        model = make_pipeline(seen, LogisticRegression(C=10.0, max_iter=1000))
-        return np.asarray(model.fit(known, marks).predict(asked), dtype=np.bool_)
+        model = make_pipeline(features, LogisticRegression(C=10.0, max_iter=1000))
+        return np.asarray(model.fit(training, marks).predict(tested), dtype=np.bool_)
 
-    return _crossed(list(marked), list(plain), told)
+    return _crossed(list(marked), list(plain), classify)
 
 
 def told_by_likelihood(marked: Sequence[F64], plain: Sequence[F64]) -> Truth:
@@ -225,11 +229,11 @@ def told_by_likelihood(marked: Sequence[F64], plain: Sequence[F64]) -> Truth:
     def numbers(log_p: F64) -> list[float]:
         return [float(log_p.mean()), float(log_p.std()), *np.quantile(log_p, (0.1, 0.25, 0.5))]
 
-    def told(known: Sequence[Any], marks: Truth, asked: Sequence[Any]) -> Truth:
+    def classify(training: Sequence[Any], marks: Truth, tested: Sequence[Any]) -> Truth:
         model = make_pipeline(StandardScaler(), LogisticRegression())
-        return np.asarray(model.fit(known, marks).predict(asked), dtype=np.bool_)
+        return np.asarray(model.fit(training, marks).predict(tested), dtype=np.bool_)
 
-    return _crossed([numbers(x) for x in marked], [numbers(x) for x in plain], told)
+    return _crossed([numbers(x) for x in marked], [numbers(x) for x in plain], classify)
 
 
 def told_by_transformer(marked: Sequence[I64], plain: Sequence[I64], seed: int = 1) -> Truth:
@@ -244,22 +248,24 @@ def told_by_transformer(marked: Sequence[I64], plain: Sequence[I64], seed: int =
     """
     import torch
 
-    def told(known: Sequence[I64], marks: Truth, asked: Sequence[I64]) -> Truth:
-        common = np.argsort(-np.bincount(np.concatenate(known)), kind="stable")[
+    def classify(training: Sequence[I64], marks: Truth, tested: Sequence[I64]) -> Truth:
+        common = np.argsort(-np.bincount(np.concatenate(training)), kind="stable")[
             : _FEATURE_WORDS - 1
         ]
-        number = np.full(max(int(t.max()) for t in [*known, *asked]) + 1, _FEATURE_WORDS - 1)
+        number = np.full(max(int(t.max()) for t in [*training, *tested]) + 1, _FEATURE_WORDS - 1)
         number[common] = np.arange(common.size)
-        fed, asked_ids = (torch.from_numpy(number[np.stack(some)]) for some in (known, asked))
+        fed, asked_ids = (torch.from_numpy(number[np.stack(batch)]) for batch in (training, tested))
         right = torch.from_numpy(marks).float()
         with torch.random.fork_rng():
             torch.manual_seed(seed)
             network = _network(fed.shape[1])
             steps = torch.optim.AdamW(network.parameters(), lr=1e-3, weight_decay=0.05)
             for _ in range(_EPOCHS):
-                for some in torch.split(torch.randperm(len(fed)), _BATCH):
-                    said = network(fed[some])[:, 0]
-                    loss = torch.nn.functional.binary_cross_entropy_with_logits(said, right[some])
+                for batch in torch.split(torch.randperm(len(fed)), _BATCH):
+                    logits = network(fed[batch])[:, 0]
+                    loss = torch.nn.functional.binary_cross_entropy_with_logits(
+                        logits, right[batch]
+                    )
                     steps.zero_grad()
                     loss.backward()  # type: ignore[no-untyped-call]
                     steps.step()
@@ -267,7 +273,7 @@ def told_by_transformer(marked: Sequence[I64], plain: Sequence[I64], seed: int =
         with torch.inference_mode():
             return np.asarray(network(asked_ids)[:, 0].numpy() > 0)
 
-    return _crossed(list(marked), list(plain), told)
+    return _crossed(list(marked), list(plain), classify)
 
 
 def _network(length: int) -> Any:
@@ -283,8 +289,8 @@ def _network(length: int) -> Any:
             self.head = nn.Linear(_WIDTH, 1)
 
         def forward(self, ids: Any) -> Any:
-            seen = self.words(ids) + self.places.weight
-            return self.head(self.layers(seen).mean(dim=1))
+            embedded = self.words(ids) + self.places.weight
+            return self.head(self.layers(embedded).mean(dim=1))
 
     return Teller()
 
@@ -292,7 +298,7 @@ def _network(length: int) -> Any:
 def _crossed(
     marked: list[Any],
     plain: list[Any],
-    told: Callable[[Sequence[Any], Truth, Sequence[Any]], Truth],
+    classify: Callable[[Sequence[Any], Truth, Sequence[Any]], Truth],
 ) -> Truth:
     pairs = len(marked)
     fold = np.arange(pairs) % min(FOLDS, pairs)
@@ -300,13 +306,13 @@ def _crossed(
     for number in range(int(fold.max()) + 1):
         inside = np.flatnonzero(fold != number)
         out = np.flatnonzero(fold == number)
-        known = [marked[i] for i in inside] + [plain[i] for i in inside]
-        said = told(
-            known,
-            np.arange(len(known)) < inside.size,
+        training = [marked[i] for i in inside] + [plain[i] for i in inside]
+        predictions = classify(
+            training,
+            np.arange(len(training)) < inside.size,
             [marked[i] for i in out] + [plain[i] for i in out],
         )
-        right[out], right[pairs + out] = said[: out.size], ~said[out.size :]
+        right[out], right[pairs + out] = predictions[: out.size], ~predictions[out.size :]
     return right
 
 
@@ -328,16 +334,16 @@ def two_sample_p(marked: Sequence[I64], plain: Sequence[I64], rng: np.random.Gen
     from scipy.spatial.distance import pdist, squareform
 
     pairs = len(marked)
-    seen = np.stack([_spectrum(ids) for ids in [*marked, *plain]])
-    square = squareform(pdist(seen, "sqeuclidean"))
+    spectra = np.stack([_spectrum(ids) for ids in [*marked, *plain]])
+    square = squareform(pdist(spectra, "sqeuclidean"))
     kernel = np.exp(-square / np.median(square[np.triu_indices(2 * pairs, 1)]))
     m, p = slice(None, pairs), slice(pairs, None)
     # A pair that is swapped changes its sign; the discrepancy is a form of the signs.
     form = kernel[m, m] + kernel[p, p] - kernel[m, p] - kernel[p, m]
     np.fill_diagonal(form, 0.0)
     signs = np.vstack([np.ones(pairs), rng.choice((-1.0, 1.0), (SWAPS, pairs))])
-    found = ((signs @ form) * signs).sum(axis=1)
-    return float((found >= found[0] - 1e-9).mean())
+    discrepancies = ((signs @ form) * signs).sum(axis=1)
+    return float((discrepancies >= discrepancies[0] - 1e-9).mean())
 
 
 def _spectrum(ids: I64) -> F64:
@@ -367,17 +373,20 @@ class Letters:
     def __init__(self, texts: Iterable[str]) -> None:
         self._after: dict[bytes, Counter[int]] = defaultdict(Counter)
         for text in texts:
-            data = text.encode()
-            for at, byte in enumerate(data):
-                for order in range(min(ORDER, at) + 1):
-                    self._after[data[at - order : at]][byte] += 1
+            encoded = text.encode()
+            for index, byte in enumerate(encoded):
+                for order in range(min(ORDER, index) + 1):
+                    self._after[encoded[index - order : index]][byte] += 1
         self._sums = {context: counts.total() for context, counts in self._after.items()}
 
     def bits(self, text: str) -> float:
         """Return the mean bits a byte; 0 for an empty text."""
-        data = text.encode()
-        said = [self._probability(data[max(0, at - ORDER) : at], b) for at, b in enumerate(data)]
-        return float(-np.log2(said).mean()) if said else 0.0
+        encoded = text.encode()
+        probabilities = [
+            self._probability(encoded[max(0, index - ORDER) : index], b)
+            for index, b in enumerate(encoded)
+        ]
+        return float(-np.log2(probabilities).mean()) if probabilities else 0.0
 
     def _probability(self, context: bytes, byte: int) -> float:
         p = 1 / 256
@@ -398,8 +407,8 @@ def quality(bench: ExperimentBench, cell: Cell, number: int) -> Row:
     """
     pair = [bench.written(mark, number) for mark in (str(cell["mark"]), "plain")]
     nats = [-float(text.log_p.mean()) for text in pair]
-    seen = [_judged(bench, text.text) for text in pair]
-    bits = [bits for bits, _ in seen]
+    judgements = [_judged(bench, text.text) for text in pair]
+    bits = [bits for bits, _ in judgements]
     return {
         "perplexity": float(np.exp(nats[0])),
         "plain": float(np.exp(nats[1])),
@@ -410,7 +419,7 @@ def quality(bench: ExperimentBench, cell: Cell, number: int) -> Row:
         "texts": [text.text for text in pair],
         "ids": [text.ids.tolist() for text in pair],
         "log_p": [text.log_p.tolist() for text in pair],
-        **({"judge_log_p": [log_p for _, log_p in seen]} if bench.judge else {}),
+        **({"judge_log_p": [log_p for _, log_p in judgements]} if bench.judge else {}),
     }
 
 
@@ -438,19 +447,19 @@ def telling_apart(rows: Sequence[Row]) -> dict[str, Number | float]:
         return [np.asarray(r[name][0]) for r in rows], [np.asarray(r[name][1]) for r in rows]
 
     texts = [r["texts"] for r in rows]
-    told = {
+    correct = {
         "words": told_by_words([t[0] for t in texts], [t[1] for t in texts]),
         "transformer": told_by_transformer(*both("ids")),
         "likelihood": told_by_likelihood(*both("log_p")),
     }
     if all("judge_log_p" in r and all(r["judge_log_p"]) for r in rows):
-        told["by_judge"] = told_by_likelihood(*both("judge_log_p"))
-    found: dict[str, Number | float] = {}
-    for name, right in told.items():
+        correct["by_judge"] = told_by_likelihood(*both("judge_log_p"))
+    numbers: dict[str, Number | float] = {}
+    for name, right in correct.items():
         low, high = wilson(int(right.sum()), right.size)
-        found[name] = Number(value=float(right.mean()), low=low, high=high)
-    found["mmd_p"] = two_sample_p(*both("ids"), np.random.default_rng(1))
-    return found
+        numbers[name] = Number(value=float(right.mean()), low=low, high=high)
+    numbers["mmd_p"] = two_sample_p(*both("ids"), np.random.default_rng(1))
+    return numbers
 
 
 @cache

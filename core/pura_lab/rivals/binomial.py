@@ -84,25 +84,25 @@ class Binomial(Rival):
     def choose(self, row: RivalRow, probabilities: F64, context: I64) -> int:
         """Return the best token, and note by how much each bit leads now."""
         seeds = layer_seeds(context_seed(self.key, context, b"binomial"), self.layers)
-        some = likeliest(probabilities, self.candidates)
+        candidates = likeliest(probabilities, self.candidates)
         weights = self._weights(row.state)
         signed = (weights * (2 * row.code - 1)).astype(np.float32)
-        utility = self._bits(words(seeds[:, None], some)) @ signed
-        token = self._best(row, probabilities, some, utility, weights)
+        utility = self._bits(words(seeds[:, None], candidates)) @ signed
+        token = self._best(row, probabilities, candidates, utility, weights)
         agree = self._bits(words(seeds, token)) == row.code
         row.state += (2.0 * agree - 1).sum(axis=0)
         return token
 
     def _best(
-        self, row: RivalRow, probabilities: F64, some: I64, utility: F32, weights: F64
+        self, row: RivalRow, probabilities: F64, candidates: I64, utility: F32, weights: F64
     ) -> int:
         """Return the token among the candidates [N] whose utility [1, N] and ``log p`` are best."""
         possible = probabilities[probabilities > 0]
-        wanted = float(possible @ np.log(possible)) - self.epsilon
+        target = float(possible @ np.log(possible)) - self.epsilon
         pool = self._signs @ weights.astype(np.float32)
-        tried = pool[row.rng.integers(0, _POOL, (_TRIES, some.size), dtype=np.uint16)]
-        log_p = np.log(probabilities[some])
-        return int(some[(utility[0] + slope(log_p, tried, wanted) * log_p).argmax()])
+        tried = pool[row.rng.integers(0, _POOL, (_TRIES, candidates.size), dtype=np.uint16)]
+        log_p = np.log(probabilities[candidates])
+        return int(candidates[(utility[0] + slope(log_p, tried, target) * log_p).argmax()])
 
     @cached_property
     def _signs(self) -> F32:
@@ -117,8 +117,8 @@ class Binomial(Rival):
         from scipy.special import ndtr
 
         spread = np.sqrt(np.array(self.horizons) * self.layers)[:, None]
-        behind = -np.abs(lead)  # the lower tail, which keeps its digits
-        gain = (ndtr((behind + 1) / spread) - ndtr((behind - 1) / spread)).mean(axis=0)
+        lag = -np.abs(lead)  # the lower tail, which keeps its digits
+        gain = (ndtr((lag + 1) / spread) - ndtr((lag - 1) / spread)).mean(axis=0)
         return np.asarray(gain / max(gain.max(), np.finfo(np.float64).tiny))
 
     def _bits(self, drawn: U64) -> U8:
@@ -142,12 +142,14 @@ class Binomial(Rival):
 
         weights = np.linspace(10.0, 1.0, self.layers) if self.layers > 1 else np.ones(1)
         excess = np.einsum("nlb,l->b", 2.0 * observed.draws - 1, weights)
-        ones = observed.draws.sum(axis=(0, 1), dtype=np.float64)
+        one_counts = observed.draws.sum(axis=(0, 1), dtype=np.float64)
         total = observed.draws.shape[0] * self.layers
-        zeros, half = total - ones, max(total, 1) / 2
+        zeros, half = total - one_counts, max(total, 1) / 2
         return Decoded(
             bits=np.where(excess == 0, ERASED, excess > 0).astype(np.int8),
-            statistic=float(2 * (xlogy(ones, ones / half) + xlogy(zeros, zeros / half)).sum()),
+            statistic=float(
+                2 * (xlogy(one_counts, one_counts / half) + xlogy(zeros, zeros / half)).sum()
+            ),
         )
 
     def printed_p(self, ids: I64) -> float:
@@ -164,15 +166,15 @@ class BinomialTournament(Binomial):
     layers: int = 30
 
     def _best(
-        self, row: RivalRow, probabilities: F64, some: I64, utility: F32, weights: F64
+        self, row: RivalRow, probabilities: F64, candidates: I64, utility: F32, weights: F64
     ) -> int:
         """Draw from the law of the tournament's winner."""
         out = probabilities.copy()
-        mass = out[some].sum()
-        law = out[some] / mass
+        mass = out[candidates].sum()
+        law = out[candidates] / mass
         for layer in utility:
             law = winners(law, layer)
-        out[some] = mass * law
+        out[candidates] = mass * law
         return draw(out, row.rng.random())
 
 
@@ -200,21 +202,21 @@ def likeliest(probabilities: F64, count: int) -> I64:
     return possible.astype(np.int64)
 
 
-def slope(log_p: F64, tried: F32, wanted: float) -> float:
+def slope(log_p: F64, tried: F32, target: float) -> float:
     """Return the ``beta`` under which the mean ``log_p`` of the winners is as wanted.
 
     Args:
         log_p: float64 [N].
         tried: float32 [M, N], utilities that could be drawn.
-        wanted: Nats.
+        target: Nats.
     """
     lines = log_p.astype(np.float32)
     unit = float(tried.std()) or 1.0
     low, high = -_STEEPEST, _STEEPEST
     for _ in range(_HALVINGS):  # the mean rises with beta
         middle = (low + high) / 2
-        chosen = (tried + np.float32(unit * 2.0**middle) * lines).argmax(axis=1)
-        if log_p[chosen].mean() < wanted:
+        best = (tried + np.float32(unit * 2.0**middle) * lines).argmax(axis=1)
+        if log_p[best].mean() < target:
             low = middle
         else:
             high = middle

@@ -306,14 +306,14 @@ class BiMark(Reweighting):
 
     def null_draw(self, ids: I64, rng: np.random.Generator) -> Observed:
         """Draw contexts anew and keep the halves: the votes are fair coins for any halves."""
-        other = replace(self, key=SecretKey(rng.bytes(KEY_BYTES)))
-        other.__dict__["halves"] = self.halves
-        return other.observe(ids)
+        redrawn = replace(self, key=SecretKey(rng.bytes(KEY_BYTES)))
+        redrawn.__dict__["halves"] = self.halves
+        return redrawn.observe(ids)
 
     def decode(self, observed: Observed) -> Decoded:
         """Return the majority of all votes for each bit."""
-        ones = observed.draws.sum(axis=1)
-        votes = np.stack([self.layers - ones, ones], axis=1).astype(np.float64)
+        one_votes = observed.draws.sum(axis=1)
+        votes = np.stack([self.layers - one_votes, one_votes], axis=1).astype(np.float64)
         sums = add_up(observed, votes, self.payload_bits)
         return Decoded(bits=bits_of(largest(sums), 1), statistic=float(sums.max(axis=1).sum()))
 
@@ -337,16 +337,16 @@ def code_of(payload_bits: int) -> tuple[int, int, int]:
     Raises:
         ValueError: No code fits.
     """
-    found = [
+    codes = [
         (n, payload_bits // width, width)
         for width in range(2, _WIDEST + 1)
         if payload_bits % width == 0
         for n in range(payload_bits // width + 2, 2**width, 2)
         if payload_bits // width / n >= 0.6 and (n - payload_bits // width) / 2 / n >= 0.15
     ]
-    if not found:
+    if not codes:
         raise ValueError(f"no code for {payload_bits} bits")
-    return min(found)
+    return min(codes)
 
 
 def balanced_segments(mass: F64, segments: int) -> I64:
@@ -485,10 +485,10 @@ def repair(symbols: I64, k: int, width: int) -> I64:
     """
     import reedsolo
 
-    gone = np.flatnonzero(symbols == ERASED).tolist()
+    erased = np.flatnonzero(symbols == ERASED).tolist()
     word = np.where(symbols == ERASED, 0, symbols).tolist()
     try:
-        fixed = _coder(symbols.size, k, width).decode(word, erase_pos=gone)[0]
+        fixed = _coder(symbols.size, k, width).decode(word, erase_pos=erased)[0]
     except (reedsolo.ReedSolomonError, ZeroDivisionError):
         return symbols[:k]
     return np.array(list(fixed), dtype=np.int64)
@@ -570,8 +570,8 @@ class StealthInk(Reweighting):
         everyone = np.arange(self.vocab_size)
         rank = np.array(
             [
-                int((words(seed, everyone) < words(seed, mine)).sum())
-                for seed, mine in zip(seeds, ids[token].tolist(), strict=True)
+                int((words(seed, everyone) < words(seed, token_id)).sum())
+                for seed, token_id in zip(seeds, ids[token].tolist(), strict=True)
             ],
             dtype=np.int64,
         )
@@ -584,9 +584,9 @@ class StealthInk(Reweighting):
     def null_draw(self, ids: I64, rng: np.random.Generator) -> Observed:
         """Draw parts and chunks: uniform by the order, up to one token of the vocabulary."""
         token, _ = self.counted(ids)
-        place = rng.integers(0, self.vocab_size, token.size)
+        rank = rng.integers(0, self.vocab_size, token.size)
         ends = [self._chunk(value).stop for value in range(1 << self.width)]
-        against = np.searchsorted(ends, place, side="right")
+        against = np.searchsorted(ends, rank, side="right")
         if self.padded:
             against ^= rng.integers(0, 1 << self.width, token.size)
         return Observed(

@@ -69,14 +69,14 @@ class Ctwl(Rival):
         delta: Taken from the logits of the other half.
         prefix: Tokens that the proxy sees; the first of a text are plain.
         orders: How many orders a context has.
-        kept: Tokens of the proxy's law that are kept.
+        law_size: Number of likeliest tokens of the proxy's law that are used.
     """
 
     proxy: Proxy
     delta: float = 2.0
     prefix: int = 10
     orders: int = 100
-    kept: int = 1000
+    law_size: int = 1000
     marks_repeats: bool = True
 
     def __post_init__(self) -> None:
@@ -99,11 +99,11 @@ class Ctwl(Rival):
         seed = np.uint64(context_seed(self.key, context, b"ctwl"))
         number = int(self._order(np.array([seed]), row.code)[0, 0])
         order = layer_seeds(seed, self.orders)[number]
-        places = words(order, top)
-        sort = places.argsort()
+        draws = words(order, top)
+        sort = draws.argsort()
         upto = np.concatenate([[0.0], np.cumsum(mass[sort])])
         all_places = words(order, np.arange(self.vocab_size))
-        before = upto[np.searchsorted(places[sort], all_places, side="right")]
+        before = upto[np.searchsorted(draws[sort], all_places, side="right")]
         law = shifted(probabilities, before >= 0.5, self.delta)
         return draw(law, row.rng.random())
 
@@ -136,16 +136,16 @@ class Ctwl(Rival):
         return below(words(seeds[:, None], (1 << 41) + messages), self.orders)
 
     def _likely(self, law: F64) -> tuple[I64, F64]:
-        kept = min(self.kept, law.size)
-        top = np.argpartition(-law, kept - 1)[:kept]
+        count = min(self.law_size, law.size)
+        top = np.argpartition(-law, count - 1)[:count]
         return top, law[top] / law[top].sum()
 
 
 def one_best(score: npt.NDArray[np.number], payload_bits: int) -> I8:
     """Return the message with the largest score, all of it erased where two share that."""
     best = int(score.argmax())
-    alone = int((score == score[best]).sum()) == 1
-    return bits_of(np.array([best if alone else ERASED]), payload_bits)
+    unique = int((score == score[best]).sum()) == 1
+    return bits_of(np.array([best if unique else ERASED]), payload_bits)
 
 
 def arg_gumbel(probabilities: F64, u: F64) -> int:
@@ -216,9 +216,9 @@ class CycleShift(Rival):
 
     def choose(self, row: RivalRow, probabilities: F64, context: I64) -> int:
         """Return the token that the rolled numbers choose."""
-        places = (np.arange(self.vocab_size) + row.code[0]) % self.ring
+        shifted_ids = (np.arange(self.vocab_size) + row.code[0]) % self.ring
         seed = context_seed(self.key, context, b"cycle")
-        return arg_gumbel(probabilities, uniforms(words(seed, places)))
+        return arg_gumbel(probabilities, uniforms(words(seed, shifted_ids)))
 
     def observe(self, ids: I64) -> Observed:
         """Return the tokens [N] with the seeds of their contexts."""
@@ -308,8 +308,8 @@ class Exp(_Shifted):
 
     def observe(self, ids: I64) -> Observed:
         """Return ``log(1 - u)`` of every token in every row; float64 [n, L]."""
-        kinds, where = np.unique(ids, return_inverse=True)
-        return self._observed(np.log1p(-uniforms(words(self.seeds[:, None], kinds)))[:, where])
+        kinds, inverse = np.unique(ids, return_inverse=True)
+        return self._observed(np.log1p(-uniforms(words(self.seeds[:, None], kinds)))[:, inverse])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -331,12 +331,12 @@ class Its(_Shifted):
 
     def observe(self, ids: I64) -> Observed:
         """Return ``|rank/V - u|`` of every token in every row; float64 [n, L]."""
-        place = ranks(self.order)[ids] / self.vocab_size
-        return self._observed(np.abs(place - self._points[:, None]))
+        quantile = ranks(self.order)[ids] / self.vocab_size
+        return self._observed(np.abs(quantile - self._points[:, None]))
 
     def null_draw(self, ids: I64, rng: np.random.Generator) -> Observed:
         """Draw numbers and the ranks of the tokens that occur, which is all that enters."""
-        kinds, where = np.unique(ids, return_inverse=True)
-        place = rng.choice(self.vocab_size, kinds.size, replace=False)[where] / self.vocab_size
-        other = replace(self, key=SecretKey(rng.bytes(KEY_BYTES)))
-        return self._observed(np.abs(place - uniforms(other.seeds)[:, None]))
+        kinds, inverse = np.unique(ids, return_inverse=True)
+        quantile = rng.choice(self.vocab_size, kinds.size, replace=False)[inverse] / self.vocab_size
+        redrawn = replace(self, key=SecretKey(rng.bytes(KEY_BYTES)))
+        return self._observed(np.abs(quantile - uniforms(redrawn.seeds)[:, None]))

@@ -147,13 +147,13 @@ class Frames:
             seed: Of the context.
             last: Its last token.
         """
-        least = np.flatnonzero(self._count == self._count.min())
-        position = int(least[below(spare(seed), least.size)])
+        rarest = np.flatnonzero(self._count == self._count.min())
+        position = int(rarest[below(spare(seed), rarest.size)])
         self._count[position] += 1
         self._queue.append(last)
         length, n = int(self._count.sum()), self._count.size
-        here = context_seed(self._key, list(self._queue), b"frame") % _ENDS == 0
-        if (length >= n and here) or 2 * length >= 3 * n:
+        ends = context_seed(self._key, list(self._queue), b"frame") % _ENDS == 0
+        if (length >= n and ends) or 2 * length >= 3 * n:
             self._count[:] = 0
             self._queue.clear()
         return position

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _STEP = "compare"
 _STREAMS = 8
-_KEPT = 4096
+_COMMON_TOKENS = 4096
 
 
 def compare(
@@ -99,20 +99,20 @@ def compare(
         for method in tried
         if method.carries(length)
     ]
-    done = 0
-    for at in range(0, len(pieces), TOGETHER):
-        some = pieces[at : at + TOGETHER]
+    finished = 0
+    for start in range(0, len(pieces), TOGETHER):
+        group = pieces[start : start + TOGETHER]
         checkpoint()
-        missing = [piece for piece in some if piece.name not in cache]
+        missing = [piece for piece in group if piece.name not in cache]
         if missing:
             write(source, bench, missing, cache)
         for condition, length in product(conditions, tokens):
-            for piece in some:
+            for piece in group:
                 checkpoint()
                 if piece.outcome(condition, length) not in cache:
                     reader.read(piece, condition, length)
-        done += len(some)
-        progress(Stage(name=_STEP, done=done, total=len(pieces)))
+        finished += len(group)
+        progress(Stage(name=_STEP, done=finished, total=len(pieces)))
     lines = [
         line
         for condition, length in product(conditions, tokens)
@@ -123,8 +123,8 @@ def compare(
         write_parquet(folder / "lines.parquet", lines)
     assert tools.tokenise is not None
     plain = unmarked_texts(tools.tokenise) if keys else {}
-    whole = bench_of(loaded, ModelSource(loaded)) if keys else bench
-    unmarked = list(calibrate(whole, plain, keys, seed, cache=cache, checkpoint=checkpoint))
+    full_bench = bench_of(loaded, ModelSource(loaded)) if keys else bench
+    unmarked = list(calibrate(full_bench, plain, keys, seed, cache=cache, checkpoint=checkpoint))
     return summarise(lines), unmarked, loaded.name
 
 
@@ -152,7 +152,7 @@ def _source(model: LanguageModel, cache: Cache, tokens: int, seed: int) -> LawSo
 
     name = f"laws.{model.fingerprint}.{tokens}.{seed}"
     if name not in cache:
-        cache.put(name, {"laws": [record_laws(model, _STREAMS, tokens, _KEPT, seed)]})
+        cache.put(name, {"laws": [record_laws(model, _STREAMS, tokens, _COMMON_TOKENS, seed)]})
     return LawSource(cache.get(name)["laws"][0])
 
 
@@ -246,9 +246,11 @@ def run_experiments(
         if name not in EXPERIMENTS:
             raise InputError("choice.unknown", name=name, known=", ".join(EXPERIMENTS))
     # Fetched first: an environment keeps the last one, which all experiments share.
-    others = [environment.model(one) if one else None for one in (judge, attacker)]
-    kept = Cache(cache or environment.paths.measuring / "lab")
-    bench = ExperimentBench(environment.model(model), kept, checkpoint, *others)
+    other_models = [
+        environment.model(other_name) if other_name else None for other_name in (judge, attacker)
+    ]
+    store = Cache(cache or environment.paths.measuring / "lab")
+    bench = ExperimentBench(environment.model(model), store, checkpoint, *other_models)
     scale = Scale(
         texts=texts or (LARGE if full else SMALL),
         full=full,

@@ -1,6 +1,6 @@
-"""Summaries and translations against references: ROUGE-1, BLEU, BERTScore (decision 002).
+"""Scores of summaries and translations: ROUGE-1, BLEU, BERTScore (decision 002).
 
-Each is computed by the package that its field uses. Intervals are of the bootstrap over texts
+Each score is computed by the package that its field uses. Intervals are of the bootstrap over texts
 (Efron 1979); systems are compared on the same drawn texts (Koehn 2004).
 """
 
@@ -22,12 +22,12 @@ from pura.scheme import F64, I64
 
 MAX_FILE: Final = 256 << 20
 DRAWS: Final = 1000
-"""Of the bootstrap."""
+"""Draws of the bootstrap."""
 
 Statistic = Callable[[I64], float]
-"""A score of the texts with these numbers, each as often as it is named."""
+"""Score of the texts with the given numbers, which may be repeated."""
 Measure = Callable[[Sequence[str], Sequence[str]], tuple[Statistic, str]]
-"""Takes what a system wrote and the references; returns the score, and how it is computed."""
+"""Returns the statistic for candidates and references, and a description of its computation."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,8 +35,8 @@ class ScoredTexts:
     """Texts to be scored, line by line.
 
     Attributes:
-        reference: What a person wrote.
-        systems: What each system wrote, by its name; as many texts as references.
+        reference: Reference texts, written by people.
+        systems: Texts of each system, by its name; as many as references.
     """
 
     reference: tuple[str, ...]
@@ -45,17 +45,17 @@ class ScoredTexts:
 
 @dataclass(frozen=True, kw_only=True)
 class Score:
-    """A score of one system, or what it has more than another, with a 95 % interval.
+    """A score of one system, or its lead over another one, with a 95 % interval.
 
     Attributes:
         metric: ``rouge1`` and ``bertscore`` from 0 to 1, ``bleu`` from 0 to 100.
         system: The system.
-        against: The system whose score is taken off; None for a score itself.
-        texts: How many.
-        value: The score of all texts, or the difference.
-        low: Lower end.
-        high: Upper end.
-        by: How it was computed, as the package itself puts it.
+        against: The system whose score is subtracted; None for a plain score.
+        texts: Number of texts.
+        value: Score of all texts, or the difference.
+        low: Lower end of the interval.
+        high: Upper end of the interval.
+        by: Description of the computation, from the package.
     """
 
     metric: str
@@ -69,15 +69,15 @@ class Score:
 
 
 def read_texts(path: Path, reference: str, systems: Sequence[str]) -> ScoredTexts:
-    """Read JSON lines, one object a text.
+    """Read JSON lines with one object for each text.
 
     Args:
         path: The file.
-        reference: The field of the reference.
-        systems: The field of each system.
+        reference: Field of the reference.
+        systems: Field of each system.
 
     Raises:
-        InputError: The file cannot be read, a line lacks a field, or there are fewer than two.
+        InputError: The file cannot be read, a field is missing, or there are fewer than two texts.
     """
     if len({reference, *systems}) < 1 + len(systems):
         raise InputError("lab.score-twice", code="usage")
@@ -106,18 +106,18 @@ def read_texts(path: Path, reference: str, systems: Sequence[str]) -> ScoredText
 def score(
     texts: ScoredTexts, *, bert: Path | None = None, layer: int | None = None, seed: int = 1
 ) -> tuple[Score, ...]:
-    """Score every system, and each but the last against the last.
+    """Score every system, and compare each with the last one.
 
     Args:
         texts: References and systems.
-        bert: Folder of the model of BERTScore; None leaves that out.
-        layer: Which of its layers; None takes the one that bert-score has for a model of this
+        bert: Folder of the model for BERTScore; None omits that score.
+        layer: Layer of that model; None takes the one that bert-score has for a model of this
             name.
-        seed: Of the bootstrap.
+        seed: Seed of the bootstrap.
 
     Raises:
-        InputError: A package is not installed, or the layer is not known.
-        ModelError: The folder's model cannot be used.
+        InputError: A package is not installed, or the layer is unknown.
+        ModelError: The model in the folder cannot be used.
     """
     measures: dict[str, Measure] = {"rouge1": _rouge, "bleu": _bleu}
     if bert is not None:
@@ -186,7 +186,7 @@ def _bleu(candidates: Sequence[str], references: Sequence[str]) -> tuple[Statist
     except ImportError:
         raise _missing("sacrebleu") from None
     bleu = BLEU()
-    # BLEU is of a corpus: counts are added up over the drawn texts, then the score is taken.
+    # BLEU is defined for a corpus: the counts of the drawn texts are added up, then scored.
     text_scores = [
         bleu.corpus_score([text], [[reference]])
         for text, reference in zip(candidates, references, strict=True)
@@ -241,9 +241,9 @@ def _bertscore(folder: Path, layer: int | None) -> Measure:
                     device="cpu",
                     return_hash=True,
                 )
-        except Exception as error:  # whatever a strange model makes of it
+        except Exception as error:  # an unknown model may raise anything
             raise ModelError("lab.score-bert", name=folder.name, why=str(error)) from error
-        # The package names the whole folder, which is nobody's affair but its owner's.
+        # The package names the full path of the folder, which is private.
         return _mean(f1.tolist()), f"bert-score {signature}".replace(str(folder), folder.name)
 
     return measure

@@ -1,7 +1,7 @@
-"""The key-aware greedy oracle: an attacker that no threat model grants, to find the bound's edge.
+"""The key-aware greedy oracle, an attacker beyond any threat model, to test the bound.
 
-It knows key and codeword, and exchanges the tokens whose exchange takes most aligned evidence away
-(paper, appendix "Key-aware oracle attack").
+It knows key and codeword, and replaces the tokens that reduce the aligned evidence most (paper,
+appendix "Key-aware oracle attack").
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ROUNDS = 5
 
 
 def aligned_evidence(reading: TextReading, key: SecretKey, profile: Profile, codeword: U8) -> F64:
-    """Return what each token says for the codeword, ``Σ_j (2c-1) Λ^(j)`` in nats; float64 [L]."""
+    """Return each token's evidence for the codeword, ``Σ_j (2c-1) Λ^(j)``, nats; float64 [L]."""
     steps = schedule(reading.ids, reading.entropy_bits, key, profile)
     out = np.zeros(reading.ids.size)
     out[steps.token] = _aligned(steps, reading.lo, reading.hi, profile, codeword)
@@ -47,20 +47,20 @@ def oracle(
     propose: Callable[[I64], npt.NDArray[np.floating]],
     exact: bool = False,
 ) -> Attacked:
-    """Exchange tokens for those that hurt most.
+    """Replace tokens by those that reduce the evidence most.
 
     Args:
         ids: int64 [L].
-        rate: Share of the tokens that may be exchanged.
-        width: How many of the model's likeliest tokens are tried in each place.
+        rate: Share of the tokens that may be replaced.
+        width: Number of the model's likeliest tokens that are tried at each position.
         key: The key.
         profile: The profile.
         codeword: uint8 [n].
-        propose: Token ids to the verifier's logits [L, V]; row ``t`` predicts token ``t``. One
-            pass of the model gives the candidates and the reading; what the profile cuts off from
-            the distribution is not cut off here.
-        exact: Read every candidate anew instead of taking the intervals behind it as they are.
-            ``width`` times ``L`` passes of the model for each edit.
+        propose: Returns the verifier's logits [L, V] for token ids; row ``t`` predicts token
+            ``t``. One pass of the model gives candidates and reading, without the profile's
+            truncation.
+        exact: Whether to read the text again for every candidate instead of keeping the later
+            intervals: ``width`` times ``L`` passes of the model for each edit.
     """
     budget, out = count_of(ids.size, rate), ids.copy()
     origin = np.arange(ids.size)
@@ -82,7 +82,7 @@ def oracle(
 
 
 def _offered(logits: npt.NDArray[np.floating], ids: I64, width: int) -> I64:
-    """Return the likeliest other tokens of each place; int64 [L, width]."""
+    """Return the likeliest other tokens at each position; int64 [L, width]."""
     rows = np.array(logits, dtype=np.float64)
     rows[np.arange(ids.size), ids] = -np.inf
     return np.asarray(np.argpartition(-rows, width, axis=1)[:, :width])
@@ -124,7 +124,7 @@ def _cheap(
     codeword: U8,
     propose: Callable[[I64], npt.NDArray[np.floating]],
 ) -> tuple[F64, I64]:
-    """Score all places at once: entropies, and the intervals behind a place, stay as they are."""
+    """Score all positions at once, with unchanged entropies and later intervals."""
     logits, window = propose(ids), profile.context_window
     offered = _offered(logits, ids, width)
     reading, lo, hi = _look(logits, ids, offered, key, profile)
@@ -132,7 +132,7 @@ def _cheap(
     arity = np.searchsorted(
         np.array(profile.entropy_thresholds_bits), reading.entropy_bits, side="right"
     )
-    # One made-up step for every place, candidate and token that the exchange touches.
+    # One hypothetical step for every position, candidate and token that a replacement affects.
     rows: list[tuple[int, int, int, float, int, float, float]] = []
     for t in np.flatnonzero(free).tolist():
         for c, token in enumerate(offered[t].tolist() if t else ()):
@@ -186,7 +186,7 @@ def _cheap(
 def _look(
     logits: npt.NDArray[np.floating], ids: I64, offered: I64, key: SecretKey, profile: Profile
 ) -> tuple[TextReading, F64, F64]:
-    """Return the reading of the text, and where offered tokens lie; float64 [L, width] each."""
+    """Return the reading of the text, and the intervals of offered tokens; float64 [L, width]."""
     order = key.vocabulary_order(logits.shape[1])
     rank = np.empty_like(order)
     rank[order] = np.arange(order.size)
@@ -204,7 +204,7 @@ def _look(
             np.minimum(mass[token_ranks], 1.0),
             np.maximum(mass[token_ranks] - p[tokens[t]], 0.0),
         )
-    entropy[:1] = 0.0  # nothing predicts the first token
+    entropy[:1] = 0.0  # the first token has no prediction
     hi = np.maximum(lo, hi)
     reading = TextReading(
         ids=ids, entropy_bits=entropy, probability=hi[:, 0] - lo[:, 0], lo=lo[:, 0], hi=hi[:, 0]

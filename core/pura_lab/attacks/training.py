@@ -1,13 +1,13 @@
 """Attackers that learn: the training halves of Diaa et al. and of RLCracker.
 
-Diaa et al. know the scheme and not the key: they mark texts under surrogate keys of their own, let
-a model rewrite them, and have it learn to prefer rewritings whose mark is gone and whose sense is
-kept (direct preference optimisation). RLCracker learns from its reward alone (group relative policy
-optimisation, :func:`~pura.measure.attacks.rewrite.rewards`). Whoever learnt rewrites like any local
-model: ``pura lab attack paraphrase --model DIR``.
+Diaa et al. know the scheme but not the key: they mark texts with surrogate keys, let a model
+rewrite them, and train it to prefer rewritings that lose the mark and keep the sense (direct
+preference optimisation). RLCracker learns from its reward alone (group relative policy
+optimisation, :func:`~pura.measure.attacks.rewrite.rewards`). The trained model rewrites like any
+local model: ``pura lab attack paraphrase --model DIR``.
 
-Both papers train adapters of models with three billion weights and more, and judge sense with a
-trained model. Here all weights of the given model learn, and sense is the likeness of the words.
+Both papers train adapters of models with three billion weights and more, and judge the sense with a
+trained model. Here all weights of the given model learn, and sense is the similarity of the words.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ if TYPE_CHECKING:
     from pura.model.load import LanguageModel
 
 REMOVED_BELOW: Final = 2.0
-"""log10 e below which a mark counts as gone."""
+"""log10 e below which a mark counts as removed."""
 
 
 def surrogates(
     model: LanguageModel, prompts: Sequence[str], profile: Profile, *, tokens: int, seed: int
 ) -> list[tuple[str, SecretKey]]:
-    """Write a text after each prompt, with a key and a payload of its own.
+    """Write a text for each prompt, with its own key and payload.
 
-    The keys are the attacker's and guard nothing.
+    The keys are the attacker's and are not secret.
     """
     from pura.embed.generate import generate_batch
 
@@ -84,20 +84,20 @@ def preferences(
     seed: int,
     min_likeness: float = 0.6,
 ) -> list[tuple[str, str, str]]:
-    """Rewrite marked texts and keep, of each, a rewriting to prefer and one to avoid.
+    """Rewrite marked texts, and select for each a preferred and a rejected rewriting.
 
     Args:
-        texts: Texts, each with the surrogate key that it is marked with.
-        left: What is left of a key's mark in a rewriting, log10 e (:func:`strength`).
-        tools: For the likeness.
-        writer: Rewrites.
-        tries: Rewritings of each text.
-        seed: Of the sampling.
-        min_likeness: Likeness below which the sense counts as lost.
+        texts: Texts, each with its surrogate key.
+        left: Returns the remaining evidence in a rewriting, log10 e (:func:`strength`).
+        tools: Tools to measure similarity.
+        writer: The writer that rewrites.
+        tries: Number of rewritings of each text.
+        seed: Seed of the sampling.
+        min_likeness: Similarity below which the sense counts as lost.
 
     Returns:
-        For each text that has both kinds: the text, a rewriting that keeps its sense without the
-        mark, and one with the mark or without the sense. Others teach nothing.
+        For each text with both kinds: the text, a rewriting that keeps its sense without the mark,
+        and one that keeps the mark or loses the sense.
     """
     assert tools.tokenise is not None
     rng, pairs = np.random.default_rng(seed), []
@@ -130,19 +130,19 @@ def learn_preferences(
     seed: int = 1,
     checkpoint: Checkpoint = never_cancelled,
 ) -> tuple[LanguageModel, list[float]]:
-    """Have a model learn from preferences (Rafailov et al. 2023), one pair a step.
+    """Train a model on preferences (Rafailov et al. 2023), one pair for each step.
 
     Args:
-        model: The model; it stays as it is and is the reference.
-        pairs: What it shall prefer.
-        steps: How many.
-        rate: Of learning (AdamW).
-        beta: How far it may leave the reference.
-        seed: Of the order of the pairs.
+        model: The model, which is not changed and serves as reference.
+        pairs: Text, preferred and rejected rewriting.
+        steps: Number of steps.
+        rate: Learning rate (AdamW).
+        beta: Weight that keeps the model near the reference.
+        seed: Seed of the order of the pairs.
         checkpoint: Called before each step; may raise.
 
     Returns:
-        The model that learnt, and the loss of each step.
+        The trained model, and the loss of each step.
     """
     import torch
 
@@ -176,25 +176,26 @@ def learn_rewards(
     seed: int = 1,
     checkpoint: Checkpoint = never_cancelled,
 ) -> tuple[LanguageModel, list[float]]:
-    """Have a model learn from rewards (GRPO, Shao et al. 2024), one text a step.
+    """Train a model on rewards (GRPO, Shao et al. 2024), one text for each step.
 
-    A group of rewritings is drawn from the model as it is; each is as good as its reward lies above
-    the group's, in spreads; the k3 estimate holds the model near its beginning.
+    A group of rewritings is drawn from the current model. The advantage of each is its reward above
+    the mean of the group, in standard deviations; the k3 estimate keeps the model near its initial
+    state.
 
     Args:
-        model: The model; it stays as it is.
+        model: The model, which is not changed.
         texts: Marked texts to rewrite.
-        reward: Rewards of some rewritings of a text.
-        steps: How many.
-        group: Rewritings of a text.
-        rate: Of learning (AdamW).
-        beta: Weight of the divergence from the beginning.
-        tokens: The most tokens of a rewriting.
-        seed: Of order and sampling.
+        reward: Returns the rewards of some rewritings of a text.
+        steps: Number of steps.
+        group: Number of rewritings of a text.
+        rate: Learning rate (AdamW).
+        beta: Weight of the divergence from the initial state.
+        tokens: Largest number of tokens of a rewriting.
+        seed: Seed of order and sampling.
         checkpoint: Called before each step; may raise.
 
     Returns:
-        The model that learnt, and the mean reward of each step.
+        The trained model, and the mean reward of each step.
     """
     import torch
 

@@ -1,4 +1,4 @@
-"""What all experiments stand on: cells, texts and their keeping."""
+"""The foundation of all experiments: cells, texts and their storage."""
 
 from __future__ import annotations
 
@@ -33,21 +33,22 @@ if TYPE_CHECKING:
 
 
 Cell = Mapping[str, Any]
-"""What makes a cell: plain values by name; the names are columns of the result."""
+"""Settings of a cell: plain values by name; the names are columns of the result."""
 Row = Mapping[str, Any]
-"""What was measured of one text: numbers, truth values, and lists that figures need."""
+"""Measurements of one text: numbers, truth values, and lists for figures."""
 
 DRAWS: Final = 1000
+"""Draws of the bootstrap."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Scale:
-    """How much is done.
+    """Extent of an experiment.
 
     Attributes:
-        texts: Texts a cell.
-        full: Every cell, instead of those that show the shape.
-        judge: The model that judges how good texts are; empty for one of letters.
+        texts: Texts of a cell.
+        full: Whether to run every cell, instead of those that show the trend.
+        judge: The model that judges the quality of texts; empty for a letter model.
         attacker: The model that attacks texts; empty for the one that wrote them.
     """
 
@@ -59,12 +60,12 @@ class Scale:
 
 @dataclass(frozen=True, kw_only=True)
 class Number:
-    """A mean with its 95 % interval: Wilson's for shares, else of the bootstrap over texts.
+    """A mean with its 95 % interval: Wilson's for shares, otherwise from a bootstrap over texts.
 
     Attributes:
         value: The mean.
-        low: Lower end.
-        high: Upper end.
+        low: Lower end of the interval.
+        high: Upper end of the interval.
     """
 
     value: float
@@ -77,19 +78,18 @@ class Experiment:
     """One experiment.
 
     Attributes:
-        name: As it is asked for.
-        title: For people.
-        paper: The figure or table of the paper that it answers.
-        cells: Its cells at a scale, the most important first.
-        row: What is measured of text ``number`` in a cell.
-        columns: Measured columns that its table shows; others are in the Parquet file.
-        x: The column along the axis of its figure.
-        y: The columns that are drawn, one line each.
-        lines: Columns of the cells that make further lines.
-        panels: Column of the cells that makes a picture each; empty for one.
-        log: The axis is logarithmic.
-        pooled: Numbers of a cell that are of all its texts together, with their intervals if they
-            have some.
+        name: Name in commands.
+        title: Title for people.
+        paper: Corresponding figure or table of the paper.
+        cells: Returns its cells at a scale, the most important first.
+        row: Measures text ``number`` of a cell.
+        columns: Measured columns in its table; others are in the Parquet file.
+        x: Column along the axis of its figure.
+        y: Columns that are drawn, one line each.
+        lines: Columns of the cells with separate lines.
+        panels: Column of the cells with separate panels; empty for a single panel.
+        log: Whether the axis is logarithmic.
+        pooled: Returns numbers of all texts of a cell together, with intervals if available.
         max_texts: Most texts of a cell, if a text is expensive; None for no limit.
     """
 
@@ -110,13 +110,13 @@ class Experiment:
 
 @dataclass(frozen=True, kw_only=True)
 class CellResult:
-    """A cell and what its texts gave.
+    """A cell and the results of its texts.
 
     Attributes:
         cell: The cell.
-        texts: How many.
-        numbers: By measured column.
-        rows: One a text.
+        texts: Number of texts.
+        numbers: Means by measured column.
+        rows: One row for each text.
     """
 
     cell: Cell
@@ -126,7 +126,7 @@ class CellResult:
 
 
 def summarise(experiment: Experiment, cell: Cell, rows: Sequence[Row]) -> CellResult:
-    """Add up the texts of a cell."""
+    """Summarise the texts of a cell."""
     rng = np.random.default_rng(1)
     numbers = {}
     for name, first in rows[0].items():
@@ -151,12 +151,12 @@ def summarise(experiment: Experiment, cell: Cell, rows: Sequence[Row]) -> CellRe
 PLAIN: Final = ("plain", "plain-again")
 """Two independent samples without a mark."""
 PURA_MARKS: Final = ("pura", "pura-keys")
-"""All texts under one key, as an organisation writes them; and each under a key of its own."""
-BITS: Final = 36
+"""PURA with one key for all texts, as in an organisation; and with a separate key for each text."""
+BITS: Final = 36  # payload length of all schemes
 
 
 def prompts() -> tuple[str, ...]:
-    """Return what opens the texts, of all three kinds; no two numbers below 500 share one."""
+    """Return prompts of all three kinds; no two text numbers below 500 share one."""
     return tuple(p for domain in DOMAINS for p in prompts_of(domain))
 
 
@@ -172,16 +172,16 @@ def write_texts(
     """Write texts at temperature 1, each of them ``tokens`` long.
 
     Args:
-        model: Writes.
+        model: The writing model.
         mark: One of :data:`PLAIN` or :data:`PURA_MARKS`, or a scheme of ``pura lab compare``, which
-            gets one key for all texts. Every text has a payload of its own.
-        numbers: Of the texts; a number has the same prompt under every mark.
-        tokens: Length of each.
-        seed: Of keys, payloads and random draws.
+            gets one key for all texts. Every text has its own payload.
+        numbers: Numbers of the texts; a number has the same prompt under every mark.
+        tokens: Length of each text, in tokens.
+        seed: Seed of keys, payloads and random draws.
         checkpoint: Called before every step; may raise.
 
     Returns:
-        Of each its tokens, int64 [L], and what stood before them.
+        The tokens of each text, int64 [L], and the tokens of its prompt.
     """
 
     def digest(purpose: str, number: int) -> bytes:
@@ -228,26 +228,26 @@ def write_texts(
 BATCH: Final = 8
 """Texts in a file."""
 ROWS: Final = 32
-"""Texts that are written side by side: a step reads all weights, whatever the number of rows."""
+"""Texts that are written together: a step reads all weights once for any number of rows."""
 WRITTEN_TOKENS: Final = 120
 """Tokens of a text that is written with a mark."""
 SEED: Final = 20_261_122
 _ORDER: Final = blake2b(b"order of the vocabulary in experiments", digest_size=32).digest()
 _COLUMNS: Final = tuple(f.name for f in fields(TextReading))
 DROPPED: Final = (5, 10, 14, 18, 22, 26)
-"""Layers that the usual proxy lacks, of 30; of other models a fifth too, in the same places."""
+"""Layers, of 30, that the usual proxy lacks; of other models the corresponding fifth."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PlainText:
-    """A text without a mark that any mark can be laid into.
+    """A text without a mark, in which any mark can be simulated.
 
     Attributes:
-        number: In its set.
-        prompt_ids: int64 [P].
-        generator: The reading of the model that wrote it, with the prompt.
-        points: float64 [L], where its tokens were drawn.
-        file: On the cache, with the texts that were written side by side with it.
+        number: Number in its corpus.
+        prompt_ids: int64 [P], tokens of the prompt.
+        generator: Reading by the model that wrote it, with the prompt.
+        points: float64 [L], points at which its tokens were drawn.
+        file: Name in the cache, shared with the texts that were written together with it.
     """
 
     number: int
@@ -264,12 +264,12 @@ class PlainText:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class WrittenText:
-    """A text as a model wrote it, with a mark or without.
+    """A text that a model wrote, with or without a mark.
 
     Attributes:
-        text: What its tokens say.
+        text: The text.
         ids: int64 [L], its tokens.
-        log_p: float64 [L], the log probability of each by the model that wrote it, nats.
+        log_p: float64 [L], log probability of each token by the writing model, nats.
     """
 
     text: str
@@ -278,17 +278,17 @@ class WrittenText:
 
 
 class ExperimentBench:
-    """Texts and readings, made when they are asked for.
+    """Texts and readings, computed on demand.
 
     Args:
-        model: The source; it writes, and as a verifier it reads.
-        cache: Where everything is kept.
+        model: The source, which writes and, as a verifier, reads.
+        cache: Cache of texts and readings.
         checkpoint: Called before every piece of work; may raise.
-        judge: Another model, which judges texts.
-        attacker: Another model, which attacks texts; None lets the source do it.
+        judge: Another model that judges texts.
+        attacker: Another model that attacks texts; None for the source.
 
     Attributes:
-        ahead: So many texts of a corpus will be asked for; they are written side by side.
+        ahead: Number of texts of a corpus that will be needed, so that they are written together.
     """
 
     def __init__(
@@ -311,12 +311,12 @@ class ExperimentBench:
 
     @cached_property
     def order(self) -> SecretKey:
-        """The key whose secret order all intervals are of; phases are laid anew each time."""
+        """The key with the secret order of all intervals; phases are chosen for each mark."""
         return SecretKey(_ORDER)
 
     @cached_property
     def plain(self) -> Profile:
-        """Says how texts are sampled and read; nothing else of it matters."""
+        """The profile by which texts are sampled and read; its other settings have no effect."""
         return Profile(
             payload_bits=36,
             code="tbcc",
@@ -326,7 +326,7 @@ class ExperimentBench:
 
     @cached_property
     def tools(self) -> Tools:
-        """What attacks may use."""
+        """Resources of the attacks."""
         foreign = sentences_of(corpus("manual"))
         if self.attacker is not None:
             return model_tools(self.attacker, foreign=foreign)
@@ -336,10 +336,10 @@ class ExperimentBench:
         """Return a verifier's model.
 
         Args:
-            name: ``same``, ``proxy`` (:func:`_dropped` left out), ``drop-N``: N layers left out
-                evenly, ``noise-X``: normal noise of X spreads, ``int-N``: weights rounded to N
-                bits, ``tuned-N``: after N steps on Python's manual. What is behind a ``+`` is not
-                of the model.
+            name: ``same``, ``proxy`` (without the layers of :func:`_dropped`), ``drop-N``: without
+                N evenly spaced layers, ``noise-X``: normal noise of X standard deviations,
+                ``int-N``: weights rounded to N bits, ``tuned-N``: after N steps on Python's
+                manual. A part after ``+`` does not concern the model.
         """
         kind = name.partition("+")[0]
         if kind not in self._verifiers:
@@ -365,7 +365,7 @@ class ExperimentBench:
         raise InputError("choice.unknown", name=kind, known="same, proxy, drop-N, noise-X, int-N")
 
     def text(self, number: int, *, domain: str = "openings", tokens: int = 200) -> PlainText:
-        """Return a plain text of a corpus, written when it is not there yet, with its batch."""
+        """Return a plain text of a corpus; write it with its batch if it is missing."""
         text_key = (domain, tokens, number)
         if text_key not in self._texts:
             first = number - number % BATCH
@@ -388,12 +388,12 @@ class ExperimentBench:
         return self._name("text", [domain, tokens, first, _chosen(domain, first)])
 
     def _missing(self, first: int, name: Callable[[int], str]) -> list[int]:
-        """Return the first numbers of the files that are written together, ``first`` among them."""
+        """Return the first text numbers of the files written together, including ``first``."""
         ahead = range(first, max(first + 1, min(self.ahead, first + ROWS)), BATCH)
         return [f for f in ahead if name(f) not in self._cache]
 
     def composite(self, numbers: Sequence[int], **selection: Any) -> PlainText:
-        """Return texts one after the other, each read on its own."""
+        """Return several texts joined, each read by itself."""
         texts = [self.text(number, **selection) for number in numbers]
         return PlainText(
             number=numbers[0],
@@ -428,7 +428,7 @@ class ExperimentBench:
             self._cache.put(self._file(domain, tokens, first), columns)
 
     def written(self, mark: str, number: int) -> WrittenText:
-        """Return a text that was really written with a mark, with its batch when it is missing."""
+        """Return a text that was written with a mark; write it with its batch if it is missing."""
 
         def name(first: int) -> str:
             return self._name("written", [mark, first, WRITTEN_TOKENS, list(prompts())])
@@ -457,7 +457,7 @@ class ExperimentBench:
         return WrittenText(text=decode(self.model.tokenizer, ids.tolist()), ids=ids, log_p=log_p)
 
     def attacked(self, text: PlainText, attack: str, **params: Any) -> Attacked:
-        """Return what an attack makes of a text's tokens; its draws follow from text and attack."""
+        """Return a text's tokens after an attack; text and attack determine its random draws."""
         if attack == "clean":
             return Attacked(ids=text.ids, origin=np.arange(text.ids.size), rate=0.0)
         name = self._hit(text, attack, params)
@@ -501,10 +501,10 @@ class ExperimentBench:
         )
 
     def reading(self, text: PlainText, ids: I64, verifier: str = "same") -> TextReading:
-        """Return what a verifier reads of some tokens.
+        """Return a verifier's reading of some tokens.
 
         Args:
-            text: Whose prompt is known where the verifier's name ends in ``+prompt``.
+            text: Text with the prompt, which is used if the verifier's name ends in ``+prompt``.
             ids: int64 [L'].
             verifier: As in :meth:`verifier`.
         """
@@ -523,7 +523,7 @@ class ExperimentBench:
         return TextReading(**{c: columns[c][0] for c in _COLUMNS})
 
     def seconds(self, text: PlainText, ids: I64, verifier: str = "same") -> float:
-        """Return the processor seconds that a reading took when it was made."""
+        """Return the processor seconds that a reading took."""
         prompt = text.prompt_ids.tolist() if verifier.endswith("+prompt") else None
         name = self._name("reading", [ids.tolist(), verifier, prompt])
         if name not in self._seconds:
@@ -531,7 +531,7 @@ class ExperimentBench:
         return self._seconds[name]
 
     def divergence(self, text: PlainText, verifier: str) -> float:
-        """Return how far a verifier's model is from the source on a text, mean bits a token."""
+        """Return the mean divergence of a verifier's model from the source, in bits a token."""
         name = self._name("divergence", [text.ids.tolist(), verifier.partition("+")[0]])
         if name not in self._cache:
             self._checkpoint()
@@ -544,7 +544,7 @@ class ExperimentBench:
         return TextReading.of(reading)
 
     def key(self, *parts: Any) -> FixedPhaseKey:
-        """Return a fresh key of a text in a cell."""
+        """Return the key of a text in a cell."""
         return FixedPhaseKey(_digest(["key", *parts]), self.order)
 
     def rng(self, *parts: Any) -> np.random.Generator:
@@ -568,7 +568,7 @@ def _dropped(layers: int) -> list[int]:
 
 
 def _chosen(domain: str, first: int) -> list[str]:
-    """Return the prompts of a file, spread over the list, whatever its order is."""
+    """Return the prompts of a file, spread over the list."""
     prompts = prompts_of(domain)
     return [prompts[((first + i) * 7) % len(prompts)] for i in range(BATCH)]
 

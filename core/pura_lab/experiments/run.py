@@ -1,4 +1,4 @@
-"""Run an experiment row by row into a file, and draw what came out."""
+"""Running an experiment row by row into a file, and drawing its results."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def run(
     progress: Progress = no_progress,
     checkpoint: Checkpoint = never_cancelled,
 ) -> list[CellResult]:
-    """Measure what is not measured yet, and add up every cell.
+    """Measure the missing rows, and summarise every cell.
 
     Args:
-        experiment: Which one.
+        experiment: The experiment.
         bench: Texts and readings.
-        scale: How much.
-        folder: Gets ``NAME.jsonl`` with a line for each text of each cell.
-        progress: Told of every text.
+        scale: Extent of the experiment.
+        folder: Folder of ``NAME.jsonl``, with a line for each text of each cell.
+        progress: Called after every text.
         checkpoint: Called before each; may raise.
     """
     folder.mkdir(parents=True, exist_ok=True)
@@ -74,7 +74,7 @@ def _name(bench: ExperimentBench, cell: Cell, number: int) -> str:
 
 
 def _stored_rows(path: Path) -> dict[str, Row]:
-    """Return the rows of a file; a last line that a stop cut short is left out."""
+    """Return the rows of a file, without an incomplete last line."""
     stored: dict[str, Row] = {}
     if path.exists():
         for line in path.read_text(encoding="utf-8").splitlines():
@@ -93,10 +93,10 @@ def _plain(row: Row) -> Mapping[str, Any]:
 def write_results(
     experiment: Experiment, results: Sequence[CellResult], folder: Path
 ) -> tuple[Path, Path, Path]:
-    """Write Parquet with a row a text, Markdown with a row a cell, and the figure.
+    """Write Parquet with a row for each text, Markdown with a row for each cell, and the figure.
 
     Returns:
-        Their paths.
+        The paths of the three files.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -171,7 +171,7 @@ def draw(plan: Experiment, results: Sequence[CellResult], path: Path) -> None:
     down = -(-len(panels) // across)
     names = _names(plan, results)
     height = max(2.4, 0.6 + 0.1 * (len(plan.y) + 1) * len(names)) if names else 2.4
-    # Text stays text, and nothing in the file changes from run to run.
+    # Text stays text, and the file is reproducible.
     with rc_context({"svg.fonttype": "none", "svg.hashsalt": "pura", "font.size": 9}):
         size = (2.7 * across + 0.9, height * down + 0.6)
         figure = Figure(figsize=size, layout="constrained")
@@ -201,7 +201,7 @@ def draw(plan: Experiment, results: Sequence[CellResult], path: Path) -> None:
 
 
 def _names(plan: Experiment, results: Sequence[CellResult]) -> list[str]:
-    """Return the values along the axis when they are names; nothing for numbers."""
+    """Return the values along the axis if they are names; nothing for numbers."""
     values = [r.cell[plan.x] for r in results]
     if all(isinstance(v, int | float) for v in values):
         return []

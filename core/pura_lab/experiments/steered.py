@@ -1,15 +1,15 @@
-"""A schedule that looks back, so that positions of the codeword that are weak come first.
+"""A schedule that depends on earlier tokens, so that weak codeword positions come first.
 
 The present schedule takes a step's position from a hash of its context alone. Here the hash names
-several positions, and the one that has carried least so far is taken. That is unbiased whatever the
-rule is: given all that was written before, the phase ``U`` of a new context is uniform, so the
-anchor ``U + (S + ½)/K`` is uniform for every sector ``S``, and the token follows the model's
-distribution; the rule decides on ``S`` from what was written before, and from nothing else.
+several positions, and the one that has carried least so far is used. This is unbiased for any rule:
+given the earlier tokens, the phase ``U`` of a new context is uniform, so the anchor ``U + (S +
+½)/K`` is uniform for every sector ``S``, and the token follows the model's distribution. The rule
+determines ``S`` only from earlier tokens.
 
-The reader walks the same way over the text that it has. Where the rule adds up evidence or visits,
-the reader needs the generator's reading, with the prompt; counting tokens needs none, but after an
-edit one wrong choice brings others. Counting what recent tokens named first, chosen or not, is
-right again some tokens after an edit.
+The reader follows the same rule on its text. If the rule adds up evidence or visits, the reader
+needs the generator's reading, with the prompt. Counting tokens needs neither, but after an edit one
+wrong choice causes others. Counting the first positions of recent tokens, used or not, recovers
+some tokens after an edit.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ RULES: Final[Mapping[str, tuple[str, int]]] = {
     "visits, best of 4": ("visits", 4),
     "evidence, best of 4": ("evidence", 4),
 }
-"""What is added up of a position, and among how many positions a step chooses."""
-FOUND_LOG10_E: Final = 6.0
-_WIDTH: Final = 2  # positions that a token counts for, whatever its arity
-_RECENT: Final = 24  # tokens that are recent
-_TOLERANCE: Final = 2  # tokens between which a length is not told apart
-_DRAWS: Final = 1000
+"""Quantity that is added up for a position, and number of positions from which a step chooses."""
+FOUND_LOG10_E: Final = 6.0  # evidence from which a mark counts as found
+_WIDTH: Final = 2  # positions for which a token counts, with any arity
+_RECENT: Final = 24  # tokens that count as recent
+_TOLERANCE: Final = 2  # tokens within which a length is determined
+_DRAWS: Final = 1000  # draws of the bootstrap
 
 
 def steer(
@@ -60,12 +60,12 @@ def steer(
     """Return the schedule of a text under a rule.
 
     Args:
-        reading: Of the text, by who walks.
+        reading: Reading of the text by generator or reader.
         key: The secret key.
         profile: Gate, window, length of the codeword.
         rule: One of :data:`RULES`.
-        lay: The codeword, uint8 [n], and where each token was drawn, float64 [L]: the phases are
-            laid into the key first, as in :mod:`pura_lab.afterwards`.
+        lay: The codeword, uint8 [n], and the points at which tokens were drawn, float64 [L]. The
+            key gets the phases of this mark, as in :mod:`pura_lab.afterwards`.
     """
     steps, tokens = schedule(reading.ids, reading.entropy_bits, key, profile), reading.ids.tolist()
     counted, among = RULES[rule]
@@ -95,7 +95,7 @@ def steer(
                 anchor_points = anchors(phase[i : i + 1], arity)[0]
                 left = ((anchor_points >= reading.lo[t]) & (anchor_points < reading.hi[t])).sum()
                 gain -= np.log2(max(left, 1)) / arity
-        if counted == "recent":  # of the tokens alone: no choice depends on another
+        if counted == "recent":  # depends on the tokens alone, so that no choice affects another
             best = 0
             recent.append(covered[0])
             if len(recent) > _RECENT:
@@ -107,7 +107,7 @@ def steer(
 
 
 def _candidate(key: SecretKey, context: bytes, number: int, length: int) -> int:
-    """Return a position that a context names, the first as in the present schedule."""
+    """Return a candidate position of a context; the first is that of the present schedule."""
     return key.prf(LABEL_INDEX, context + bytes([number] if number else [])) % length
 
 
@@ -118,11 +118,11 @@ def first_tokens(steps: Schedule, tokens: int) -> Schedule:
 
 
 def least(holds: Callable[[int], bool], largest: int) -> int:
-    """Return from which number on something holds, to within two; ``most + 1`` where it never does.
+    """Return from which number on something holds, within two; ``largest + 1`` if it never does.
 
     Args:
-        holds: Asked of a few numbers; taken to hold from some number on.
-        largest: The largest.
+        holds: Called for a few numbers; assumed to hold from some number on.
+        largest: Largest number.
     """
     if not holds(largest):
         return largest + 1
@@ -134,7 +134,7 @@ def least(holds: Callable[[int], bool], largest: int) -> int:
 
 
 def lengths(bench: ExperimentBench, cell: Cell, number: int) -> Row:
-    """Say after how many tokens a text's mark is found, and its payload read."""
+    """Return after how many tokens a text's mark is found, and its payload read."""
     text, profile, rule = bench.text(number), profile_of(bench, cell), str(cell["schedule"])
     bits = bench.rng("bits", profile.payload_bits, number).integers(0, 2, profile.payload_bits)
     payload = Payload.from_bits(bits)
@@ -160,7 +160,7 @@ def lengths(bench: ExperimentBench, cell: Cell, number: int) -> Row:
 
 
 def halves(rows: Sequence[Row]) -> dict[str, Number]:
-    """Return the lengths for half of the texts, with 95 % of the bootstrap over texts."""
+    """Return the median lengths, with 95 % intervals of a bootstrap over texts."""
     rng = np.random.default_rng(1)
     out = {}
     for name in ("found", "read"):

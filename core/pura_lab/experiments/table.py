@@ -1,4 +1,4 @@
-"""The experiments: what the paper shows, and what it leaves open."""
+"""The table of experiments: those of the paper, and further ones."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _VERIFIERS: Final = (
 _UNREACHABLE: Final = 1e9
 """A threshold that no entropy reaches."""
 _HARD: Final = {"verifier": "proxy", "attack": "substitute:0.15"}
-"""Where components can be told apart: clean texts are read without fault by all of them."""
+"""Conditions under which components differ: clean texts are read without errors by all of them."""
 
 
 def _capacity(scale: Scale) -> Sequence[Cell]:
@@ -72,7 +72,7 @@ def _adaptive(scale: Scale) -> Sequence[Cell]:
     further = ("paraphrase", "dipper", "sira", "rlcracker") if scale.full else ()
     attacks = ("clean", "substitute:0.1", "smoothing:0.28", *further)
     cells = [{"attack": a, "verifier": v} for v in ("same", "proxy") for a in attacks]
-    # How μ_c follows the verifier.
+    # Dependence of μ_c on the verifier.
     other_verifiers = [v for v in _VERIFIERS if v not in ("same", "proxy")] if scale.full else []
     return [*cells, *({"attack": "clean", "verifier": v} for v in other_verifiers)]
 
@@ -128,7 +128,7 @@ def _labels(scale: Scale) -> Sequence[Cell]:
 def _ecc(scale: Scale) -> Sequence[Cell]:
     bits = (12, 24, 36) if scale.full else (36,)
     kinds = ("spc-4", "spc-18", "hamming-hard", "hamming-soft", "rs-hard", "rs-soft", "tbcc")
-    blocks = {"spc-4": 4, "spc-18": 18}  # they share the payload out evenly
+    blocks = {"spc-4": 4, "spc-18": 18}  # the payload is divided evenly
     return [
         {"ecc": k, "bits": b, **_HARD} for k in kinds for b in bits if b % blocks.get(k, 1) == 0
     ]
@@ -199,7 +199,7 @@ def _row(
     row: Callable[[ExperimentBench, Cell, int], Row] | None = None,
     **options: Any,
 ) -> Experiment:
-    """Return a row; without a function of its own it reads payloads back."""
+    """Return a row of the table; without ``row``, payloads are read back."""
     return Experiment(
         name=name,
         title=title,
@@ -402,4 +402,4 @@ EXPERIMENTS: Final[dict[str, Experiment]] = {
         ),
     )
 }
-"""In the order of the paper."""
+"""All experiments, in the order of the paper."""

@@ -1,4 +1,4 @@
-"""Whether a mark can be told from none, by statistics and by quality."""
+"""Whether marked texts can be distinguished from plain ones, by statistics and by quality."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ if TYPE_CHECKING:
 
 
 KEYS: Final = 1000
-"""Keys of what counts as one text of the experiment."""
-TOKENS: Final = 4
+"""Keys that together count as one text of the experiment."""
+TOKENS: Final = 4  # length of the tiny texts, of which there are 8^4
 _VOCABULARY: Final = ("one", "two", "three", "four", "five", "six", "seven", "eight")
 _PROMPT: Final = (3, 1)
 _MIN_EXPECTED: Final = 8.0
-"""Expected in each cell of the test; rarer texts are counted together."""
+"""Smallest expected count of a cell of the test; rarer texts are counted together."""
 _CHANCE: Final = 50
-"""Samples of the law itself, for what chance makes of the distance."""
+"""Samples of the exact law, to estimate the distance by chance."""
 
 
 def frequencies(bench: ExperimentBench, cell: Cell, number: int) -> Row:
     """Write a text with each of a thousand keys.
 
     Returns:
-        ``drawn``, the number of the text that each wrote; with the first thousand also ``law``,
+        ``drawn``, the number of the text that each key gave; with the first thousand also ``law``,
         the probability of every text.
     """
     rng = bench.rng("keys", number)
@@ -56,8 +56,8 @@ def chi_square(rows: Sequence[Row]) -> dict[str, float]:
     """Compare the frequencies of all texts with the law.
 
     Returns:
-        ``keys``; ``p``, of Pearson's test; ``distance``, the total variation between the two, of
-        which chance alone makes ``by_chance``.
+        ``keys``; ``p`` of Pearson's test; ``distance``, the total variation distance between the
+        two; ``by_chance``, its mean by chance alone.
     """
     from scipy.stats import chisquare
 
@@ -78,7 +78,7 @@ def chi_square(rows: Sequence[Row]) -> dict[str, float]:
 
 @cache
 def tiny_model() -> LanguageModel:
-    """Return a model of random weights with eight words."""
+    """Return a model with random weights and a vocabulary of eight words."""
     from pura.model import libraries
 
     libraries.prepare()
@@ -189,14 +189,14 @@ _WIDTH: Final = 64
 
 
 def told_by_words(marked: Sequence[str], plain: Sequence[str]) -> Truth:
-    """Tell texts apart by their words, pairs of words and runs of letters (logistic regression).
+    """Classify texts by words, pairs of words and runs of letters (logistic regression).
 
     Args:
-        marked: One text a pair.
-        plain: The other of each pair.
+        marked: The marked text of each pair.
+        plain: The plain text of each pair.
 
     Returns:
-        bool [2 P], whether each text was told rightly, the marked ones first.
+        bool [2 P], whether each text was classified correctly, the marked ones first.
     """
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.linear_model import LogisticRegression
@@ -214,13 +214,13 @@ def told_by_words(marked: Sequence[str], plain: Sequence[str]) -> Truth:
 
 
 def told_by_likelihood(marked: Sequence[F64], plain: Sequence[F64]) -> Truth:
-    """Tell texts apart by how likely their tokens are to the model that wrote them.
+    """Classify texts by the likelihood of their tokens under the writing model.
 
-    Nobody but the owner of the model has these numbers: the sharpest view of a biased mark.
+    Only the owner of the model has these numbers, which reveal a biased mark best.
 
     Args:
-        marked: float64 [L], log probabilities of the tokens of one text a pair.
-        plain: Of the other of each pair.
+        marked: float64 [L], log probabilities of the tokens of the marked text of each pair.
+        plain: The same for the plain text of each pair.
     """
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
@@ -237,14 +237,14 @@ def told_by_likelihood(marked: Sequence[F64], plain: Sequence[F64]) -> Truth:
 
 
 def told_by_transformer(marked: Sequence[I64], plain: Sequence[I64], seed: int = 1) -> Truth:
-    """Tell texts apart with a small transformer that learns from nothing but them.
+    """Classify texts with a small transformer that learns only from them.
 
-    Two layers, 64 wide, over the 4,096 commonest tokens.
+    It has two layers of width 64, over the 4,096 commonest tokens.
 
     Args:
-        marked: int64 [L], tokens of one text a pair; all texts are equally long.
-        plain: Of the other of each pair.
-        seed: Of its first weights and of the order of the texts.
+        marked: int64 [L], tokens of the marked text of each pair; all texts have the same length.
+        plain: The same for the plain text of each pair.
+        seed: Seed of the initial weights and the order of the texts.
     """
     import torch
 
@@ -317,19 +317,18 @@ def _crossed(
 
 
 def two_sample_p(marked: Sequence[I64], plain: Sequence[I64], rng: np.random.Generator) -> float:
-    """Test whether two samples of texts have one law, by maximum mean discrepancy.
+    """Test whether two samples of texts have the same law, by maximum mean discrepancy.
 
-    The kernel between texts is Gaussian in what a text holds of tokens, and pairs and triples of
-    neighbouring tokens (hashed counts, square roots, unit length); its width is the median of all
-    distances.
+    The kernel between texts is Gaussian in their counts of tokens and of pairs and triples of
+    neighbouring tokens (hashed, square roots, unit length); its width is the median distance.
 
     Args:
-        marked: int64 [L], one text a pair.
-        plain: The other of each pair.
-        rng: Of the swaps.
+        marked: int64 [L], the marked text of each pair.
+        plain: The plain text of each pair.
+        rng: Randomness of the swaps.
 
     Returns:
-        The share of swaps, the one seen included, with no smaller a discrepancy.
+        The share of swaps, including the observed one, with at least the same discrepancy.
     """
     from scipy.spatial.distance import pdist, squareform
 
@@ -364,10 +363,10 @@ ORDER: Final = 5
 
 
 class Letters:
-    """Says how many bits a byte of text takes.
+    """A letter model that measures the bits of each byte of a text.
 
     Args:
-        texts: What it learns from.
+        texts: Texts from which it learns.
     """
 
     def __init__(self, texts: Iterable[str]) -> None:
@@ -400,10 +399,10 @@ class Letters:
 
 
 def quality(bench: ExperimentBench, cell: Cell, number: int) -> Row:
-    """Put a marked text beside the plain one that has the same prompt.
+    """Compare a marked text with the plain one that has the same prompt.
 
-    Differences are marked less plain: ``nats`` a token under the model that wrote both,
-    ``judged`` in bits a byte under the judge, who knows nothing of that model.
+    Differences are marked minus plain: ``nats`` a token under the writing model, ``judged`` in bits
+    a byte under the judge, which is independent of that model.
     """
     pair = [bench.written(mark, number) for mark in (str(cell["mark"]), "plain")]
     nats = [-float(text.log_p.mean()) for text in pair]
@@ -424,9 +423,9 @@ def quality(bench: ExperimentBench, cell: Cell, number: int) -> Row:
 
 
 def _judged(bench: ExperimentBench, text: str) -> tuple[float, list[float]]:
-    """Return what the judge needs for a text, bits a byte, and its log probability of each token.
+    """Return the judge's bits a byte for a text, and its log probability of each token.
 
-    The judge of letters has no tokens; of the first token another one says nothing.
+    The letter model has no tokens; another judge has no prediction for the first token.
     """
     if bench.judge is None:
         return _letters().bits(text), []
@@ -439,7 +438,7 @@ def _judged(bench: ExperimentBench, text: str) -> tuple[float, list[float]]:
 
 
 def telling_apart(rows: Sequence[Row]) -> dict[str, Number | float]:
-    """Return how often classifiers tell the two kinds apart, and what the two-sample test says."""
+    """Return the accuracy of the classifiers, and the p-value of the two-sample test."""
     if len(rows) < 2:
         return {}
 

@@ -44,9 +44,9 @@ from pura_lab.rivals.base import (
 F32 = npt.NDArray[np.float32]
 
 WIDEST: Final = 64
-"""Bits of a message, one a bit of a keyed word."""
+"""Most bits of a message: each uses one bit of a keyed word."""
 HORIZONS: Final = (200, 300, 500, 1000, 2000)
-"""Tokens of the texts that the stateful encoder has in mind, as published."""
+"""Lengths of texts, in tokens, for which the stateful encoder is optimised, as published."""
 _POOL, _TRIES, _HALVINGS, _STEEPEST = 4096, 128, 16, 10.0
 
 
@@ -55,10 +55,10 @@ class Binomial(Rival):
     """The scheme.
 
     Attributes:
-        horizons: Of the stateful encoder; () weighs all bits alike.
-        epsilon: How much ``log p`` may fall, in nats a token.
-        candidates: Only so many of the likeliest tokens are chosen from.
-        layers: Of a tournament; 1 where there is none.
+        horizons: Text lengths of the stateful encoder; () weighs all bits equally.
+        epsilon: Allowed loss of ``log p``, in nats a token.
+        candidates: Number of likeliest tokens to choose from.
+        layers: Layers of a tournament; 1 without one.
     """
 
     horizons: tuple[int, ...] = ()
@@ -70,19 +70,19 @@ class Binomial(Rival):
         """Refuse a message that does not fit into a word.
 
         Raises:
-            ValueError: It does not.
+            ValueError: The message has too many bits.
         """
         if self.payload_bits > WIDEST:
             raise ValueError(f"at most {WIDEST} bits, not {self.payload_bits}")
 
     def start(self, payload: Payload | None, rng: np.random.Generator) -> RivalRow:
-        """Begin a text with no bit ahead of another."""
+        """Begin a text with equal leads of all bits."""
         row = super().start(payload, rng)
         row.state = np.zeros(self.payload_bits)
         return row
 
     def choose(self, row: RivalRow, probabilities: F64, context: I64) -> int:
-        """Return the best token, and note by how much each bit leads now."""
+        """Return the best token, and update the lead of each bit."""
         seeds = layer_seeds(context_seed(self.key, context, b"binomial"), self.layers)
         candidates = likeliest(probabilities, self.candidates)
         weights = self._weights(row.state)
@@ -96,7 +96,7 @@ class Binomial(Rival):
     def _best(
         self, row: RivalRow, probabilities: F64, candidates: I64, utility: F32, weights: F64
     ) -> int:
-        """Return the token among the candidates [N] whose utility [1, N] and ``log p`` are best."""
+        """Return the candidate [N] with the best combination of utility [1, N] and ``log p``."""
         possible = probabilities[probabilities > 0]
         target = float(possible @ np.log(possible)) - self.epsilon
         pool = self._signs @ weights.astype(np.float32)
@@ -111,7 +111,7 @@ class Binomial(Rival):
         return (drawn - 0.5).astype(np.float32)
 
     def _weights(self, lead: F64) -> F64:
-        """Return by how much a bit's agreement raises the chance that it is read right."""
+        """Return how much an agreement with a bit raises its chance of being read correctly."""
         if not self.horizons:
             return np.ones(self.payload_bits)
         from scipy.special import ndtr
@@ -134,7 +134,7 @@ class Binomial(Rival):
         return Observed(token=token, position=np.zeros_like(token), draws=draws)
 
     def decode(self, observed: Observed) -> Decoded:
-        """Return the majority of each bit, the first layers of a tournament weighing most.
+        """Return the majority of each bit; the first layers of a tournament weigh most.
 
         The statistic is the deviance of all counts from fair coins.
         """
@@ -153,7 +153,7 @@ class Binomial(Rival):
         )
 
     def printed_p(self, ids: I64) -> float:
-        """Return the chi-square tail of the deviance, right where many tokens count."""
+        """Return the chi-square tail of the deviance, which is accurate for many tokens."""
         from scipy.stats import chi2
 
         return float(chi2.sf(self.decode(self.observe(ids)).statistic, self.payload_bits))
@@ -161,7 +161,7 @@ class Binomial(Rival):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class BinomialTournament(Binomial):
-    """The same utilities in a tournament; tokens that are no candidates keep their probability."""
+    """The same utilities in a tournament; tokens other than candidates keep their probability."""
 
     layers: int = 30
 
@@ -194,7 +194,7 @@ def winners(law: F64, utility: F32) -> F64:
 
 
 def likeliest(probabilities: F64, count: int) -> I64:
-    """Return the ids of the likeliest tokens, of those that are possible."""
+    """Return the ids of the likeliest possible tokens."""
     possible = np.flatnonzero(probabilities)
     if possible.size > count:
         largest = np.argpartition(probabilities[possible], -count)[-count:]
@@ -203,12 +203,12 @@ def likeliest(probabilities: F64, count: int) -> I64:
 
 
 def slope(log_p: F64, tried: F32, target: float) -> float:
-    """Return the ``beta`` under which the mean ``log_p`` of the winners is as wanted.
+    """Return the ``beta`` for which the mean ``log_p`` of the winners reaches a target.
 
     Args:
         log_p: float64 [N].
-        tried: float32 [M, N], utilities that could be drawn.
-        target: Nats.
+        tried: float32 [M, N], samples of utilities.
+        target: Target of the mean, in nats.
     """
     lines = log_p.astype(np.float32)
     unit = float(tried.std()) or 1.0

@@ -1,4 +1,4 @@
-"""Marks whose message is spread over the whole vocabulary: ArcMark and MC²Mark.
+"""Marks with a message spread over the complete vocabulary: ArcMark and MC²Mark.
 
 ArcMark (Gilani et al. 2026): code symbols as angles, tokens drawn towards them by transport.
 
@@ -48,16 +48,17 @@ _SIDES = 256
 
 
 def distance(angle: F64) -> F64:
-    """Return how far angles, in turns, are from zero around the circle; 0 … 1/2."""
+    """Return the distance of angles, in turns, from zero on the circle; 0 … 1/2."""
     away = np.abs(angle) % 1.0
     return np.minimum(away, 1.0 - away)
 
 
 def best_turn(angles: F64, start: float) -> int:
-    """Return how many places the side values are turned against the quantiles.
+    """Return by how many positions the side values are rotated against the quantiles.
 
     Args:
-        angles: float64 [r], of the tokens at the middles of ``r`` equal parts of the mass, rising.
+        angles: float64 [r], angles of the tokens at the middles of ``r`` equal parts of the mass,
+            rising.
         start: Angle of side value 0.
     """
     offsets = np.arange(angles.size) / angles.size
@@ -69,7 +70,7 @@ class ArcMark(Rival):
     """The scheme.
 
     Attributes:
-        sides: Side values of a step.
+        sides: Number of side values of a step.
         widest: Most bits of a block.
     """
 
@@ -83,11 +84,11 @@ class ArcMark(Rival):
 
     @property
     def blocks(self) -> int:
-        """How many blocks the payload has."""
+        """Number of blocks of the payload."""
         return self.payload_bits // self.width
 
     def choose(self, row: RivalRow, probabilities: F64, context: I64) -> int:
-        """Draw a token of the part of the mass that the side value is coupled with."""
+        """Draw a token from the part of the mass that is coupled with the side value."""
         seed = np.array([context_seed(self.key, context, b"arc")], dtype=np.uint64)
         block = int(below(spare(seed), self.blocks)[0])
         bits = row.code[block * self.width : (block + 1) * self.width]
@@ -105,7 +106,7 @@ class ArcMark(Rival):
         return int(order[rank])
 
     def observe(self, ids: I64) -> Observed:
-        """Return the angle that each token shows, its side value taken off; float64 [N]."""
+        """Return the angle of each token minus its side value; float64 [N]."""
         token, contexts = self.counted(ids)
         seeds = context_seeds(self.key, contexts, b"arc")
         side = below(spare(seeds, 1), self.sides)
@@ -119,7 +120,7 @@ class ArcMark(Rival):
         )
 
     def decode(self, observed: Observed) -> Decoded:
-        """Return for each block the message whose angles are nearest."""
+        """Return for each block the message with the nearest angles."""
         values = np.arange(1 << self.width)
         messages = (values[:, None] >> np.arange(self.width - 1, -1, -1)) & 1
         symbols = np.full(self.blocks, ERASED)
@@ -142,7 +143,7 @@ class ArcMark(Rival):
         return exact.astype(np.int64) % (1 << self.width)
 
     def _step(self, seed: int) -> int:
-        """Return what a token's place is multiplied by: no common divisor with the vocabulary."""
+        """Return the factor of a token's position, which is coprime to the vocabulary size."""
         factor = int(below(spare(np.uint64(seed), 2), self.vocab_size))
         while gcd(factor, self.vocab_size) != 1:
             factor += 1
@@ -152,13 +153,13 @@ class ArcMark(Rival):
         return int(below(spare(np.uint64(seed), 3), self.vocab_size))
 
     def _order(self, seed: int) -> I64:
-        """Return the token at each place of the circle; int64 [V]."""
+        """Return the token at each position of the circle; int64 [V]."""
         inverse = pow(self._step(seed), -1, self.vocab_size)
         offset = np.arange(self.vocab_size) - self._start(seed)
         return offset * inverse % self.vocab_size
 
 
-_PER_WORD = 4  # layers that share a word
+_PER_WORD = 4  # layers that share a keyed word
 
 
 def boosted(mass: F64, active: I64, codes: F64) -> F64:
@@ -187,7 +188,7 @@ class Mc2Mark(Reweighting):
     """The scheme.
 
     Attributes:
-        layers: How many.
+        layers: Number of layers.
         widest: Most bits of a segment.
     """
 

@@ -313,7 +313,7 @@ def _is_flat_package(file_bytes: bytes) -> bool:
 
 def _is_pdf(file_bytes: bytes) -> bool:
     """Return whether a file is a PDF; a mailer may have added lines before its first line."""
-    if file_bytes.startswith(b"%PDF-"):
+    if file_bytes.removeprefix(b"\xef\xbb\xbf").startswith(b"%PDF-"):
         return True
     return bool(_PDF_LINE.search(file_bytes[:1024])) and b"endobj" in file_bytes
 

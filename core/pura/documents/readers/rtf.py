@@ -328,6 +328,7 @@ class _RtfParser:
         self._units: list[int] = []  # of UTF-16, likewise
         self._passed_over = 0  # characters for older programs that still come
         self._html = False
+        self._group_begins = False  # nothing but line ends stands between its brace and here
 
     def content(self) -> _RtfContent:
         """Return the content of the file."""
@@ -344,10 +345,14 @@ class _RtfParser:
                 self._take(bytes.fromhex(byte.decode()))
             elif sign := token["sign"]:
                 self._control_sign(sign.decode("latin-1"))
+                if sign == b"*":
+                    continue  # the word after it is still the first of the group
             elif brace := token["brace"]:
                 self._brace(opens=brace == b"{")
             elif text := token["text"]:
                 self._take(text)
+            if token[0].strip(b"\r\n"):
+                self._group_begins = token["brace"] == b"{"
             if not self._outer and token["brace"] == b"}":
                 break  # anything after the last brace is not part of the document
         self._flush()
@@ -466,7 +471,8 @@ class _RtfParser:
         elif sign in _SIGN_WORDS:
             self._put(_SIGN_WORDS[sign])
         elif sign == "*":
-            self._state = replace(self._state, optional=True)
+            # Elsewhere it marks nothing: the words after it are text that every program shows.
+            self._state = replace(self._state, optional=self._group_begins)
         elif sign in "\r\n":
             self._flush()
             self._end("paragraph")

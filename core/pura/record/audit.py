@@ -22,6 +22,7 @@ from pura.record.evidence import (
     PowerFacts,
     PriorFacts,
     PromptReading,
+    QuestionFacts,
     RereadingFacts,
     SchemeFacts,
     StepEvidence,
@@ -113,6 +114,7 @@ class Audit:
         variants: The readings of the text that the evidence is the mean of.
         prompts: The readings after candidate prompts, where several were given; they and
             ``variants``, which are read without any, are what the evidence is the mean of.
+        questions: How stored questions entered the evidence; None without a store.
         prior: How issued payloads entered the evidence; None where all payloads weigh alike.
         limits: How limits of the payload's fields did; None where the profile has none. The
             profile of the record says ``today`` as the day of the audit.
@@ -156,6 +158,7 @@ class Audit:
     more_marks: bool = later(False)
     variants: tuple[VariantFacts, ...] = ()
     prompts: tuple[PromptReading, ...] = later(())
+    questions: QuestionFacts | None = later(None)
     prior: PriorFacts | None = later(None)
     limits: LimitsFacts | None = later(None)
     stopped: StopFacts | None = later(None)

@@ -119,7 +119,7 @@ def write(options: argparse.Namespace, model: Any) -> None:
                 KEY,
                 profile,
                 tokens=max(options.lengths),
-                seed=[[SEED, n] for n in some],
+                seed=[SEED + n for n in some],
             )
             with path.open("a", encoding="utf-8") as file:
                 for number, one in zip(some, made, strict=True):

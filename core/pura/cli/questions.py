@@ -10,7 +10,7 @@ import typer
 from pura.base.numerals import date
 from pura.cli.options import JsonPrinted, QuestionStoreOption, Yes, session
 from pura.cli.progress import bar_of
-from pura.cli.terminal import RowsInto, confirm, language, out, say, write_row
+from pura.cli.terminal import RowsInto, confirm, error_text, language, out, say, write_row
 from pura.cli.tree import App
 
 app = App()
@@ -107,12 +107,12 @@ def verify(
     with session() as at, bar_of("bar.verify-questions") as tell:
         check = verify_questions(at, question_store, progress=tell)
     if as_json or _rows is not None:
-        faults = [str(fault) for fault in check.faults]
+        faults = [error_text(fault) for fault in check.faults]
         row = {"questions": check.questions, "sound": check.sound, "faults": faults}
         write_row(row, "question-check")
     else:
         for fault in check.faults:
-            out.print(say("questions.fault", fault=fault))
+            out.print(say("questions.fault", fault=error_text(fault)))
         key = "questions.sound" if check.sound else "questions.unsound"
         out.print(say(key, count=check.questions))
     if not check.sound:

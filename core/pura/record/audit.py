@@ -355,8 +355,7 @@ class Audit:
             wording=wording,
             provenance=self.provenance,
             layers=layers_of(self.provenance, self.bindings, marked=marked),
-            conditions=layers_said(self.provenance, self.bindings, marked=marked)
-            or self.input.conditions,
+            conditions=self._conditions(),
             cautions=self.cautions,
             undone=self.undone,
             handling=self.handling,
@@ -373,6 +372,13 @@ class Audit:
             profile_fingerprint=self.profile.fingerprint,
             model_fingerprint=self.model.fingerprint,
         )
+
+    def _conditions(self) -> tuple[Sentence, ...]:
+        """What is said beside the answer: of manifests, hidden characters, a stored question."""
+        marked = self.verdict == "mark"
+        layers = layers_said(self.provenance, self.bindings, marked=marked)
+        fit = None if self.questions is None else self.questions.fit
+        return (*(layers or self.input.conditions), *(() if fit is None else (fit,)))
 
     def other_key_title(self, candidate: CandidateFacts) -> str:
         """Return the key of a candidate of another key, as ``name (fingerprint)``.

@@ -20,6 +20,7 @@ from pura.base.errors import ProfileError, RecordError
 from pura.base.json_text import PIECE
 from pura.record.naming import CandidateFacts, Passage
 from pura.scheme import FieldValue, Profile
+from pura.words.sentences import Sentence
 
 
 def encode(value: Any) -> Any:
@@ -429,6 +430,17 @@ class QuestionFacts:
     named: int | None = None
     gain: float | None = None
     fits: Annotated[str, one_of("yes", "no", "")] = ""
+
+    @property
+    def fit(self) -> Sentence | None:
+        """Whether the text fits the question that was asked; None where neither can be said."""
+        if self.fits == "no":
+            return Sentence(key="question.unlike")
+        if self.fits != "yes":
+            return None
+        if self.carried is None:
+            return Sentence(key="question.fits")
+        return Sentence(key="question.fits-number", values={"number": str(self.carried)})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -56,7 +56,7 @@ def open_questions(
     path = path or environment.paths.questions
     ref = KeyRef(fingerprint=question_key(environment, path))
     if not environment.has_key(ref.fingerprint):
-        raise KeyStoreError("questions.no-key", key=ref.fingerprint, code="key-not-found")
+        raise KeyStoreError("questions.no-key", key=ref.fingerprint, code="questions-key")
     with (
         environment.opened_keys([ref]) as [(key, _)],
         QuestionStore(path, key, read_only=read_only) as store,

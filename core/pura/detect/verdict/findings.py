@@ -360,14 +360,7 @@ def _questions(questions: QuestionFacts | None) -> list[Sentence]:
         "w": questions.weight,
     }
     out = [Sentence(key="note.questions", values=values)]
-    if questions.fits == "yes":
-        number = next(
-            (one.number for one in questions.tried if one.number == questions.carried), None
-        )
-        values = {} if number is None else {"number": str(number)}
-        key = "question.fits" if number is None else "question.fits-number"
-        out.append(Sentence(key=key, values=values))
-    return out
+    return [*out, *(fit for fit in (questions.fit,) if fit is not None and questions.fits == "yes")]
 
 
 def _marks(marks: Sequence[MarkFacts], *, more: bool) -> list[Sentence]:

@@ -64,7 +64,7 @@ def letter(desk: Environment, passphrase: Path, tmp_path: Path) -> Path:
 
 
 def test_a_question_is_kept_used_shown_and_erased(
-    desk: Environment, letter: Path, passphrase: Path, tmp_path: Path
+    desk: Environment, letter: Path, passphrase: Path, tmp_path: Path, rows: Any
 ) -> None:
     """One life of one question."""
     assert KEY_NAME in {entry.name for entry in desk.keys.list()}
@@ -109,7 +109,10 @@ def test_a_question_is_kept_used_shown_and_erased(
     pura("register", "export", table)
     assert "plimosa" not in table.read_text(encoding="utf-8")
     # Checked, then erased.
-    assert json.loads(pura("questions", "verify", "--json", file=passphrase).stdout)["sound"]
+    (check,) = rows(pura("questions", "verify", "--json", file=passphrase).stdout)
+    assert check["sound"]
+    (nothing,) = rows(pura("questions", "erase", "--json", file=passphrase).stdout)
+    assert nothing["erased"] == 0
     gone = pura("questions", "erase", "--who", "City paper", "--yes", file=passphrase)
     assert "One question was erased" in gone.stdout
     assert json.loads(pura("questions", "status", "--json").stdout)["questions"] == 0

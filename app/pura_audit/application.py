@@ -30,7 +30,7 @@ from pura_audit.workbench.main_window import MainWindow
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
-    """Read the command line; what is None is left to the settings."""
+    """Parse the command line; None leaves a value to the settings."""
     parser = argparse.ArgumentParser(
         prog="pura-audit", description="The window of PURA Audit.", allow_abbrev=False
     )
@@ -88,11 +88,11 @@ def make_window(
 
     Args:
         paths: The user's folders.
-        engine: Who does the work; the real one when left out.
+        engine: Performs the work. Default: the real engine.
         device: Which device the model runs on, instead of the one in the settings.
         session_keys: Keys for this run only, by label.
         theme: Colours instead of the remembered ones.
-        remembers: The list of texts comes back at the next start.
+        remembers: Whether the list of texts is restored at the next start.
     """
     settings = SettingsFile(paths.config)
     if theme is not None:
@@ -117,14 +117,14 @@ def make_window(
 
 
 class _FirstPaint(QObject):
-    """Lets a session begin when a window is painted; an import beside that would slow it down."""
+    """Starts a session after the first paint of the window, which imports would delay."""
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
         self._session = session
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Wait for the first time, and hold nothing up."""
+        """Wait for the first paint event, without handling it."""
         if event.type() == QEvent.Type.Paint:
             watched.removeEventFilter(self)
             QTimer.singleShot(0, self._session, self._session.begin)
@@ -144,17 +144,17 @@ def show_audit(
     return window
 
 
-def meet(window: MainWindow, place: str) -> single.FirstWindow:
-    """Let later starts find a window; where they cannot, it says so and works all the same."""
-    first = single.FirstWindow(place, window)
+def meet(window: MainWindow, address: str) -> single.FirstWindow:
+    """Let later starts find a window; if that fails, show a message and continue."""
+    first = single.FirstWindow(address, window)
     first.asked.connect(window.open_for_another_start)
     if not first.listen():
-        words = translate(
+        text = translate(
             "Window",
             "A second start will not find this window and opens one of its own. "
             "Make “{folder:text}” a folder that only you can enter, then start again.",
         )
-        window.status.say(filled(words, folder=str(Path(place).parent)))
+        window.status.say(filled(text, folder=str(Path(address).parent)))
     return first
 
 
@@ -163,13 +163,13 @@ def run(arguments: Sequence[str]) -> int:
     flags = parse(arguments)
     paths = user_paths(flags.config_dir)
     app = make_application()
-    place = single.meeting_place(paths.state)
-    if single.hand_over(place, flags.files):
+    address = single.meeting_place(paths.state)
+    if single.hand_over(address, flags.files):
         return 0
     crash = diagnostics.start(paths.state / "log", flags.log_level or "info")
     window = make_window(paths, device=flags.device)
     diagnostics.set_level(flags.log_level or window.session.settings.current.log_level)
-    first = meet(window, place)
+    first = meet(window, address)
     window.show()
     if crash:
         window.status.say(

@@ -1,4 +1,4 @@
-"""The settings: applied at once, kept at once; what follows the policy is shown and not changed."""
+"""The settings dialog: changes apply at once; what the policy fixes is shown read-only."""
 
 from __future__ import annotations
 
@@ -46,6 +46,7 @@ from pura_audit.widgets.form_dialog import (
     spin_box,
 )
 
+# Smallest widths of fields and of their names, in pixels.
 WIDE: Final = 260
 NAMES: Final = 176
 FRAME: Final = 80  # what title bar and taskbar take of a screen
@@ -55,10 +56,10 @@ class SettingsDialog(PlainDialog):
     """One page in four parts.
 
     Args:
-        host: The window whose settings these are.
+        host: The main window.
 
     Signals:
-        language_wanted: Another language is chosen: its name, or "" for that of the system.
+        language_wanted: The user chose a language; carries its name, or "" for the system's.
     """
 
     language_wanted = Signal(str)
@@ -84,15 +85,15 @@ class SettingsDialog(PlainDialog):
     # The parts
 
     def fields(self) -> dict[str, QWidget]:
-        """Return what can be set, by its name."""
+        """Return the inputs by name."""
         kinds = (QComboBox, QSpinBox, QLineEdit, QCheckBox)
-        found: dict[str, QWidget] = {}
+        fields_by_name: dict[str, QWidget] = {}
         for field in self.findChildren(QWidget):
             inside = isinstance(field, QLineEdit) and isinstance(field.parent(), QSpinBox)
             if isinstance(field, kinds) and not inside:
-                words = field.text() if isinstance(field, QCheckBox) else field.accessibleName()
-                found[words.replace("&", "")] = field
-        return found
+                name = field.text() if isinstance(field, QCheckBox) else field.accessibleName()
+                fields_by_name[name.replace("&", "")] = field
+        return fields_by_name
 
     def _page(self) -> QScrollArea:
         page = QWidget()
@@ -167,8 +168,10 @@ class SettingsDialog(PlainDialog):
             lambda kept_as: self._file.update(case_text=kept_as),
         )
         _add_rows(form, self.auditor, self.texts)
-        kept = translate("Settings", "Every finished audit goes at once into the case “Unfiled”.")
-        form.addRow(_name("", field=False), label(kept, "muted", wrap=True))
+        unfiled = translate(
+            "Settings", "Every finished audit goes at once into the case “Unfiled”."
+        )
+        form.addRow(_name("", field=False), label(unfiled, "muted", wrap=True))
         self.log_level = _combo(
             translate("Settings", "What the log file notes"),
             [
@@ -181,8 +184,8 @@ class SettingsDialog(PlainDialog):
             self._log,
         )
         _add_rows(form, self.log_level)
-        words = translate("Settings", "Texts and keys never appear in the log.")
-        form.addRow(_name("", field=False), label(words, "muted", wrap=True))
+        privacy = translate("Settings", "Texts and keys never appear in the log.")
+        form.addRow(_name("", field=False), label(privacy, "muted", wrap=True))
         return part
 
     def _work(self) -> QWidget:
@@ -192,7 +195,7 @@ class SettingsDialog(PlainDialog):
             translate("Settings", "Begin by itself when a text is dropped and all is there")
         )
         self.begin.setChecked(self._host.session.audits.starts_by_itself)
-        self.begin.toggled.connect(lambda on: self._change(later=False, begin_audits=on))
+        self.begin.toggled.connect(lambda starts: self._change(later=False, begin_audits=starts))
         form.addRow(self.begin)
         self.device = _combo(
             translate("Settings", "The model runs on"),
@@ -229,12 +232,12 @@ class SettingsDialog(PlainDialog):
         row = row_of(self.choose_signers, self.no_signers, None)
         form.addRow(_name(translate("Settings", "Signers of manifests"), field=False), self.signers)
         form.addRow(_name("", field=False), row)
-        words = translate(
+        explanation = translate(
             "Settings",
             "Signed manifests (C2PA) in or beside a text are stated as trusted where this list "
             "stands behind their signer. They are never part of the evidence.",
         )
-        form.addRow(_name("", field=False), label(words, "muted", wrap=True))
+        form.addRow(_name("", field=False), label(explanation, "muted", wrap=True))
         self._ask_signers(count_trust)
         return part
 
@@ -248,7 +251,7 @@ class SettingsDialog(PlainDialog):
         )
 
     def keep_signers(self, path: Path | None) -> None:
-        """Make a file the list of trusted signers; None trusts nobody."""
+        """Set the file with the trusted signers; None trusts nobody."""
         self._ask_signers(lambda paths: keep_trust(paths, path))
 
     def _ask_signers(self, work: Callable[[Paths], int]) -> None:
@@ -259,29 +262,31 @@ class SettingsDialog(PlainDialog):
         if isinstance(outcome, Failure):
             self.signers.setText(outcome.words)
         elif isinstance(outcome, Done):
-            words = translate(
+            template = translate(
                 "Settings", "{n:plural(one certificate|{n:count} certificates)} trusted"
             )
             nobody = translate("Settings", "nobody is trusted")
-            self.signers.setText(filled(words, n=outcome.result) if outcome.result else nobody)
+            self.signers.setText(filled(template, n=outcome.result) if outcome.result else nobody)
             self.no_signers.setEnabled(bool(outcome.result))
 
     def _rule(self) -> QWidget:
         part, form = _part(translate("Settings", "Decision rule"))
-        found = self._host.session.chosen.catalogue
-        policy = found.policy if found is not None else None
+        inventory = self._host.session.chosen.catalogue
+        policy = inventory.policy if inventory is not None else None
         if policy is None:
-            words = translate("Settings", "The policy cannot be read; see the line at the bottom.")
-            form.addRow(label(words, "attention", wrap=True))
+            explanation = translate(
+                "Settings", "The policy cannot be read; see the line at the bottom."
+            )
+            form.addRow(label(explanation, "attention", wrap=True))
             return part
         for name, written in policy_rows(policy):
             form.addRow(_name(name, field=False), label(written, wrap=True))
-        words = translate(
+        explanation = translate(
             "Settings",
             "The rule is part of the organisation's policy file. It is fixed before anything is "
             "examined, and every record holds it.",
         )
-        form.addRow(label(words, "muted", wrap=True))
+        form.addRow(label(explanation, "muted", wrap=True))
         return part
 
     # What they do
@@ -290,8 +295,10 @@ class SettingsDialog(PlainDialog):
         self._file.update(**settings)
         self.later.setVisible(later)
 
-    def _keep_recent(self, on: bool) -> None:
-        self._file.update(keep_recent=on, recent=self._file.current.recent if on else ())
+    def _keep_recent(self, remember: bool) -> None:
+        self._file.update(
+            keep_recent=remember, recent=self._file.current.recent if remember else ()
+        )
         self.clear.setEnabled(bool(self._file.current.recent))
 
     def _clear_recent(self) -> None:
@@ -304,7 +311,7 @@ class SettingsDialog(PlainDialog):
 
 
 def policy_rows(policy: Policy) -> list[tuple[str, str]]:
-    """Say what the policy has fixed, name by name."""
+    """Return the rules of the policy as pairs of name and description."""
     one_in = filled(
         translate("Settings", "at most 1 in {n:count} texts without the mark"), n=policy.one_in
     )
@@ -344,9 +351,9 @@ def policy_rows(policy: Policy) -> list[tuple[str, str]]:
         left_out = ", ".join(names[name] for name in policy.leave_out)
         rows.append((translate("Settings", "Left out of examined texts"), left_out))
     if policy.register_prior:
-        words = translate("Settings", "share {weight:text} of the prior weight")
+        template = translate("Settings", "share {weight:text} of the prior weight")
         weight = decimal(policy.register_prior, 2)
-        rows.append((translate("Settings", "Issued payloads"), filled(words, weight=weight)))
+        rows.append((translate("Settings", "Issued payloads"), filled(template, weight=weight)))
     outside = filled(
         translate("Settings", "share {weight:text} of the prior weight"),
         weight=short(policy.outside_limits),
@@ -380,13 +387,13 @@ def _part(title: str) -> tuple[QWidget, QFormLayout]:
     return part, form
 
 
-def _name(words: str, *, field: bool = True) -> QLabel:
-    """Return the name of a row, as wide as all others."""
-    made = label(words)
-    made.setMinimumWidth(NAMES)
+def _name(text: str, *, field: bool = True) -> QLabel:
+    """Return the label of a row, as wide as all others."""
+    name_label = label(text)
+    name_label.setMinimumWidth(NAMES)
     if field:
-        made.setMinimumHeight(32)  # as high as the field next to it
-    return made
+        name_label.setMinimumHeight(32)  # as high as the field next to it
+    return name_label
 
 
 def _add_rows(form: QFormLayout, *fields: QWidget) -> None:
@@ -396,10 +403,10 @@ def _add_rows(form: QFormLayout, *fields: QWidget) -> None:
 
 
 def _combo(
-    name: str, choices: Sequence[tuple[str, str]], current: str, act: Callable[[str], object]
+    name: str, choices: Sequence[tuple[str, str]], current: str, on_choice: Callable[[str], object]
 ) -> QComboBox:
     box = combo(choices, current)
     box.setMinimumWidth(WIDE)
     box.setAccessibleName(name)
-    box.activated.connect(lambda place: act(box.itemData(place)))
+    box.activated.connect(lambda index: on_choice(box.itemData(index)))
     return box

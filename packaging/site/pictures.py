@@ -535,7 +535,7 @@ class Pictures:
 
         self._plain(window)
         window.session.texts.show(window.session.texts.queue.items[0])
-        dialog = opening.make_report(window, base=_request(), every=True)
+        dialog = opening.make_report(window, base=_request(), tick_all=True)
         assert dialog is not None  # there are audits
         preview = dialog.preview
         self._until(lambda: preview.built is not None and not preview.view.missing())

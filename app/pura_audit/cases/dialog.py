@@ -1,4 +1,4 @@
-"""The cases: search, look into one, and everything that can be done with it."""
+"""The browser of the case log: search, details of a case, and all actions on it."""
 
 from __future__ import annotations
 
@@ -63,10 +63,10 @@ T = TypeVar("T")
 
 
 class CaseActs(QObject):
-    """Does what a button of the browser asks for.
+    """The actions behind the buttons of the browser.
 
     Args:
-        browser: The browser, over which dialogs open.
+        browser: The browser over which dialogs open.
     """
 
     def __init__(self, browser: CasesDialog) -> None:
@@ -74,10 +74,10 @@ class CaseActs(QObject):
         self._browser = browser
 
     def do(self, name: str) -> None:
-        """Do what a button is called."""
-        if (shown := self._browser.pane.case) is None:
+        """Run the action with this name."""
+        if (current := self._browser.pane.case) is None:
             return
-        acts: dict[str, Callable[[Case], object]] = {
+        actions: dict[str, Callable[[Case], object]] = {
             "note": self.ask_note,
             "rename": self.ask_name,
             "tags": self.ask_tags,
@@ -92,15 +92,15 @@ class CaseActs(QObject):
             "report": self._report,
             "review": self.ask_review,
         }
-        acts[name](shown)
+        actions[name](current)
 
     # Who acts
 
-    def named(self, act: Callable[[str], object]) -> None:
-        """Do something under the name of the settings, or ask for it first."""
+    def named(self, action: Callable[[str], object]) -> None:
+        """Call an action with the user's name, after asking for it if the settings have none."""
         settings = self._browser.session.settings
         if settings.current.auditor:
-            act(settings.current.auditor)
+            action(settings.current.auditor)
             return
         dialog = AskDialog(
             translate("Cases", "Your name"),
@@ -112,34 +112,38 @@ class CaseActs(QObject):
 
         def given(texts: tuple[str]) -> None:
             settings.update(auditor=texts[0])
-            act(texts[0])
+            action(texts[0])
 
         dialog.given.connect(given)
         dialog.open()
 
     def _write(
-        self, act: Callable[[CaseLog, Person], T], then: Callable[[T], object] | None = None
+        self, change: Callable[[CaseLog, Person], T], on_result: Callable[[T], object] | None = None
     ) -> None:
-        """Change the log under the name of whoever acts."""
-        self.named(lambda who: self._browser.write(lambda log: act(log, log.person(who)), then))
+        """Change the log in the user's name."""
+        self.named(
+            lambda auditor: self._browser.write(
+                lambda log: change(log, log.person(auditor)), on_result
+            )
+        )
 
     def _ask(
         self,
         title: str,
-        words: str,
+        introduction: str,
         action: str,
         field: tuple[str, int],
-        act: Callable[[CaseLog, str, Person], T],
+        change: Callable[[CaseLog, str, Person], T],
         *,
         text: str = "",
         grave: bool = False,
         needed: Sequence[int] = (0,),
-        then: Callable[[T], object] | None = None,
+        on_result: Callable[[T], object] | None = None,
     ) -> AskDialog:
-        """Ask for one text, then write under the name of whoever acts."""
+        """Ask for one text, then change the log in the user's name."""
         dialog = AskDialog(
             title,
-            words,
+            introduction,
             action,
             (field,),
             self._browser,
@@ -149,7 +153,7 @@ class CaseActs(QObject):
         )
 
         def given(texts: tuple[str]) -> None:
-            self._write(lambda log, who: act(log, texts[0], who), then)
+            self._write(lambda log, person: change(log, texts[0], person), on_result)
 
         dialog.given.connect(given)
         dialog.open()
@@ -164,17 +168,17 @@ class CaseActs(QObject):
             translate("Cases", "A note cannot be changed later; another one can be added."),
             translate("Cases", "Add"),
             (translate("Cases", "Note"), 5),
-            lambda log, text, who: write_note(log, case.id, text, who),
+            lambda log, text, person: write_note(log, case.id, text, person),
         )
 
     def ask_name(self, case: Case) -> AskDialog:
-        """Ask for another name of a case."""
+        """Ask for the new name of a case."""
         return self._ask(
             translate("Cases", "Rename the case"),
             "",
             translate("Cases", "Rename"),
             (translate("Cases", "Name"), 1),
-            lambda log, text, who: rename_case(log, case.id, text, who),
+            lambda log, text, person: rename_case(log, case.id, text, person),
             text=case.name or "",
         )
 
@@ -185,37 +189,39 @@ class CaseActs(QObject):
             translate("Cases", "Put commas between them."),
             translate("Cases", "Set"),
             (translate("Cases", "Tags"), 1),
-            lambda log, text, who: set_tags(log, case.id, text.split(","), who),
+            lambda log, text, person: set_tags(log, case.id, text.split(","), person),
             text=", ".join(case.tags),
             needed=(),
         )
 
     def ask_event(self, case: Case) -> EventDialog:
-        """Ask what happened to the item."""
+        """Ask for an event of the chain of custody."""
         dialog = EventDialog(self._browser)
         dialog.given.connect(
             lambda event: self._write(
-                lambda log, who: record_event(log, who, case=case.id, **event)
+                lambda log, person: record_event(log, person, case=case.id, **event)
             )
         )
         dialog.open()
         return dialog
 
     def ask_hold(self, case: Case) -> AskDialog:
-        """Ask why a hold is set or lifted."""
-        held = not case.held
-        title = translate("Cases", "Set a hold") if held else translate("Cases", "Lift the hold")
+        """Ask for the reason why a hold is set or lifted."""
+        will_hold = not case.held
+        title = (
+            translate("Cases", "Set a hold") if will_hold else translate("Cases", "Lift the hold")
+        )
         return self._ask(
             title,
             translate("Cases", "While a hold is set, nothing of the case can be erased."),
             title,
             (translate("Cases", "Reason"), 3),
-            lambda log, text, who: set_hold(log, case.id, who, held=held, reason=text),
+            lambda log, text, person: set_hold(log, case.id, person, held=will_hold, reason=text),
         )
 
     def ask_erase(self, case: Case, *, text_only: bool) -> AskDialog:
-        """Ask why something is erased for good."""
-        what = filled(
+        """Ask for the reason why a case or its texts are erased."""
+        warning = filled(
             translate(
                 "Cases",
                 "The texts of “{case:text}” are overwritten. Findings, names and notes stay. "
@@ -231,19 +237,19 @@ class CaseActs(QObject):
         )
         return self._ask(
             translate("Cases", "Erase"),
-            what,
+            warning,
             translate("Cases", "Erase for good"),
             (translate("Cases", "Reason"), 3),
-            lambda log, text, who: erase(log, case.id, who, reason=text, text_only=text_only),
+            lambda log, text, person: erase(log, case.id, person, reason=text, text_only=text_only),
             grave=True,
-            then=self._browser.say_erased,
+            on_result=self._browser.say_erased,
         )
 
     def _close(self, case: Case) -> None:
-        self._write(lambda log, who: set_closed(log, case.id, who, closed=not case.closed))
+        self._write(lambda log, person: set_closed(log, case.id, person, closed=not case.closed))
 
     def ask_export(self, case: Case) -> QFileDialog:
-        """Ask where a case goes as one file."""
+        """Ask for the file to export a case to."""
         return ask_target(
             self._browser,
             translate("Cases", "Export the case"),
@@ -254,46 +260,48 @@ class CaseActs(QObject):
         )
 
     def export_to(self, case: Case, path: Path) -> None:
-        """Write a case as one file; the file dialog has asked about one that is there."""
-        words = filled(
+        """Export a case to a file; the file dialog has already asked before replacing one."""
+        message = filled(
             translate(
                 "Cases", "Exported to “{file:text}”. Whoever has the file can read the case."
             ),
             file=path.name,
         )
         self.named(
-            lambda who: self._browser.change(
+            lambda auditor: self._browser.change(
                 lambda _: export_to_file(
                     self._browser.log.environment,
                     case=case.id,
                     path=path,
-                    auditor=who,
+                    auditor=auditor,
                     replace=True,
                 ),
-                lambda _: self._browser.say(words),
+                lambda _: self._browser.say(message),
             )
         )
 
     def check_log(self) -> CheckDialog:
-        """Check the whole log."""
+        """Open the check of the whole log."""
         browser = self._browser
         return opened(CheckDialog(browser.log, browser.session.settings, browser))
 
     # Its audits
 
     def ask_review(self, case: Case) -> ReviewDialog | None:
-        """Let a second person look at a finding."""
-        chosen = self._browser.pane.chosen
-        if len(chosen) != 1:
+        """Open the review of the selected finding by a second person."""
+        selected = self._browser.pane.chosen
+        if len(selected) != 1:
             return None
-        who = self._browser.session.settings.current.auditor
-        return opened(ReviewDialog(self._browser.log, case, chosen[0], self._browser, who=who))
+        auditor = self._browser.session.settings.current.auditor
+        return opened(
+            ReviewDialog(self._browser.log, case, selected[0], self._browser, reviewer=auditor)
+        )
 
-    def _opened(self, then: Callable[[tuple[Audit, ...]], object]) -> None:
-        """Read the chosen audits, with their texts; ask for a passphrase where one is needed."""
-        items, shown = self._browser.pane.chosen, by_outcome(then, self._browser.say)
-        if not any(item.mode == SEAL for item in items):
-            self._read(items, None, shown, self._browser)
+    def _opened(self, on_audits: Callable[[tuple[Audit, ...]], object]) -> None:
+        """Load the selected audits with their texts, after asking for a passphrase if necessary."""
+        selected, hand_over = self._browser.pane.chosen, by_outcome(on_audits, self._browser.say)
+        if not any(item.mode == SEAL for item in selected):
+            self._read(selected, None, hand_over, self._browser)
             return
         dialog = PassphraseDialog(
             translate("Cases", "Passphrase of the kept text"),
@@ -306,10 +314,10 @@ class CaseActs(QObject):
         def ended(outcome: Outcome[tuple[Audit, ...]]) -> None:
             dialog.ended(outcome)
             if isinstance(outcome, Done):
-                then(outcome.result)
+                on_audits(outcome.result)
 
-        dialog.given.connect(lambda secret: self._read(items, secret, ended, dialog))
-        dialog.rejected.connect(lambda: self._read(items, None, shown, self._browser))
+        dialog.given.connect(lambda secret: self._read(selected, secret, ended, dialog))
+        dialog.rejected.connect(lambda: self._read(selected, None, hand_over, self._browser))
         opened(dialog)
 
     def _read(
@@ -321,11 +329,11 @@ class CaseActs(QObject):
     ) -> None:
         log = self._browser.log
         self.named(
-            lambda who: log.change(
+            lambda auditor: log.change(
                 lambda context: open_audits(
                     log.environment,
                     items=tuple(items),
-                    auditor=who,
+                    auditor=auditor,
                     passphrase=secret,
                     checkpoint=context.checkpoint,
                 ),
@@ -340,14 +348,16 @@ class CaseActs(QObject):
         self._browser.accept()
 
     def _report(self, case: Case) -> None:
-        items = self._browser.pane.chosen
+        selected = self._browser.pane.chosen
 
         def asked(audits: tuple[Audit, ...]) -> None:
             base, cases = ReportRequest(language=language()), self._browser.log
-            wanted = self._browser.report_wanted
+            report_wanted = self._browser.report_wanted
             cases.ask(
-                lambda _: filled_request(cases.environment, case, items, base),
-                by_outcome(lambda request: wanted.emit(case, audits, request), self._browser.say),
+                lambda _: filled_request(cases.environment, case, selected, base),
+                by_outcome(
+                    lambda request: report_wanted.emit(case, audits, request), self._browser.say
+                ),
                 self,
             )
 
@@ -361,13 +371,13 @@ class CasesDialog(PlainDialog):
     """The browser of the case log.
 
     Args:
-        session: Its jobs and settings; opened audits go to its list.
+        session: The session, whose list receives opened audits.
 
     Signals:
-        compare_wanted: Two audits.
-        report_wanted: A case, its audits that a report is made of, and what is known beforehand.
+        compare_wanted: Two audits are to be compared; carries both.
+        report_wanted: A report is wanted; carries the case, its audits and the initial request.
         filled: The list was read.
-        drawn: The chosen case was read.
+        drawn: The selected case was read.
     """
 
     compare_wanted = Signal(object)
@@ -450,18 +460,18 @@ class CasesDialog(PlainDialog):
 
     # The list
 
-    def refresh(self, wanted: str = "") -> None:
+    def refresh(self, case_id: str = "") -> None:
         """Read the list again.
 
         Args:
-            wanted: Identifier of the case to choose; empty leaves the choice.
+            case_id: Identifier of the case to select; empty keeps the selection.
         """
-        if wanted:
-            self._wanted = wanted
+        if case_id:
+            self._wanted = case_id
         if self._asked is not None:
             self._asked.drop()
-        asked = {"search": self.search.text(), "state": self.state.currentData()}
-        self._asked = self.log.read(lambda log, _: list_cases(log, **asked), self._listed, self)
+        query = {"search": self.search.text(), "state": self.state.currentData()}
+        self._asked = self.log.read(lambda log, _: list_cases(log, **query), self._listed, self)
 
     def _listed(self, outcome: Outcome[tuple[Case, ...]]) -> None:
         self._asked = None
@@ -491,9 +501,9 @@ class CasesDialog(PlainDialog):
                 "Cases", "No cases yet. Save a finished audit with Ctrl+S, or open a new case."
             )
         )
-        places = [case.id for case in self._cases]
+        ids = [case.id for case in self._cases]
         if self._cases:
-            self.table.selectRow(places.index(before) if before in places else 0)
+            self.table.selectRow(ids.index(before) if before in ids else 0)
         else:
             self.pane.show_case(None)
             self.drawn.emit()
@@ -501,7 +511,7 @@ class CasesDialog(PlainDialog):
 
     @property
     def selected(self) -> Case | None:
-        """The case of the chosen row."""
+        """The case of the selected row, or None."""
         model = self.table.selectionModel()
         rows = model.selectedRows() if model is not None else []
         return self._cases[rows[0].row()] if rows else None
@@ -512,10 +522,11 @@ class CasesDialog(PlainDialog):
             ended = by_outcome(self._show, self.say)
             self.log.read(lambda log, _: read_history(log, case.id), ended, self)
 
-    def _show(self, found: tuple[Case, History]) -> None:
+    def _show(self, case_and_history: tuple[Case, History]) -> None:
+        case, history = case_and_history
         # Another one may have been chosen since.
-        if self.selected is not None and found[0].id == self.selected.id:
-            self.pane.show_case(*found)
+        if self.selected is not None and case.id == self.selected.id:
+            self.pane.show_case(case, history)
             self.drawn.emit()
 
     # New ones
@@ -537,10 +548,10 @@ class CasesDialog(PlainDialog):
         )
 
         def opened(texts: tuple[str, str, str]) -> None:
-            name, notes, who = texts
-            self.session.settings.update(auditor=who)
+            name, notes, auditor = texts
+            self.session.settings.update(auditor=auditor)
             self.write(
-                lambda log: open_case(log, name, log.person(who), notes=notes).id, self._opened
+                lambda log: open_case(log, name, log.person(auditor), notes=notes).id, self._opened
             )
 
         dialog.given.connect(opened)
@@ -553,44 +564,48 @@ class CasesDialog(PlainDialog):
         self.refresh(case)
 
     def ask_import(self) -> QFileDialog:
-        """Ask for a case that was exported by another log."""
+        """Ask for a case that another log exported."""
         kinds = translate("Cases", "Exported cases (*.puracase)")
-        every = translate("Register", "All files (*)")
-        return ask_file(self, translate("Cases", "Import a case"), self.import_file, kinds, every)
+        all_files = translate("Register", "All files (*)")
+        return ask_file(
+            self, translate("Cases", "Import a case"), self.import_file, kinds, all_files
+        )
 
     def import_file(self, path: Path) -> None:
-        """Take a case in."""
-        at = self.log.environment
+        """Import a case."""
+        environment = self.log.environment
         self.acts.named(
-            lambda who: self.change(
-                lambda _: import_from_file(at, path=path, auditor=who).id, self._opened
+            lambda auditor: self.change(
+                lambda _: import_from_file(environment, path=path, auditor=auditor).id, self._opened
             )
         )
 
     # What is done
 
-    def write(self, act: Callable[[CaseLog], T], then: Callable[[T], object] | None = None) -> None:
-        """Change the log; say when it does not work."""
-        self.log.write(lambda log, _: act(log), self._ended(then), self)
+    def write(
+        self, change: Callable[[CaseLog], T], on_result: Callable[[T], object] | None = None
+    ) -> None:
+        """Change the log; show failures."""
+        self.log.write(lambda log, _: change(log), self._ended(on_result), self)
 
-    def change(self, work: Work[T], then: Callable[[T], object] | None = None) -> None:
-        """Hand over a use case that changes the log; say when it does not work."""
-        self.log.change(work, self._ended(then), self)
+    def change(self, work: Work[T], on_result: Callable[[T], object] | None = None) -> None:
+        """Run a use case that changes the log; show failures."""
+        self.log.change(work, self._ended(on_result), self)
 
-    def _ended(self, then: Callable[[T], object] | None) -> Callable[[Outcome[T]], None]:
+    def _ended(self, on_result: Callable[[T], object] | None) -> Callable[[Outcome[T]], None]:
         def done(result: T) -> None:
             self.say("")
-            if then is not None:
-                then(result)
+            if on_result is not None:
+                on_result(result)
 
         return by_outcome(done, self.say)
 
-    def say(self, what: Failure | str) -> None:
-        """Say something below the list."""
-        self.words.say(what)
+    def say(self, message: Failure | str) -> None:
+        """Show a message below the list."""
+        self.words.say(message)
 
     def say_erased(self, count: int) -> None:
-        """Say how many things were erased."""
+        """Show how many entries were erased."""
         self.say(
             filled(
                 translate("Cases", "{n:count} {n:plural(thing was|things were)} erased."), n=count
@@ -598,7 +613,7 @@ class CasesDialog(PlainDialog):
         )
 
     def done(self, result: int) -> None:
-        """Want nothing any more."""
+        """Stop waiting for results when the dialog closes."""
         self.timer.stop()
         self.log.changed.disconnect(self.refresh)
         super().done(result)

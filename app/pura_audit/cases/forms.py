@@ -1,4 +1,4 @@
-"""Forms of the cases: a question, an event, the second person's review, saving audits."""
+"""Forms of the case log: questions, events, reviews, saving audits, and the check of the log."""
 
 from __future__ import annotations
 
@@ -68,20 +68,20 @@ from pura_audit.widgets.form_dialog import (
 
 
 class AskDialog(FittedDialog):
-    """One or two fields and a button.
+    """Asks for one or several texts.
 
     Args:
-        title: What is asked.
-        words: Why, and what follows.
-        action: What the button does.
+        title: Title of the dialog.
+        introduction: Reason and consequences, shown below the title.
+        action: Text of the main button.
         fields: Name and number of lines of each field.
-        texts: What stands in them at first.
-        grave: It cannot be undone: the safe button is the default.
-        needed: Which fields may not stay empty.
-        role: Of the title in the style sheet.
+        texts: Initial content of the fields.
+        grave: Whether the action cannot be undone, so that the safe button is the default.
+        needed: Indexes of the fields that must not be empty.
+        role: Role of the title in the style sheet.
 
     Signals:
-        given: What was typed, one text a field.
+        given: The user submitted the dialog; carries one text for each field.
     """
 
     given = Signal(object)
@@ -89,7 +89,7 @@ class AskDialog(FittedDialog):
     def __init__(
         self,
         title: str,
-        words: str,
+        introduction: str,
         action: str,
         fields: Sequence[tuple[str, int]],
         parent: QWidget | None = None,
@@ -103,7 +103,7 @@ class AskDialog(FittedDialog):
         self._needed = needed
         self.setWindowTitle(title)
         self.setMinimumWidth(520)
-        layout = dialog_column(self, title, words, role=role)
+        layout = dialog_column(self, title, introduction, role=role)
         self.fields = [Words(name, lines=lines) for name, lines in fields]
         for field, text in zip(self.fields, texts, strict=False):
             field.set_text(text)
@@ -118,17 +118,17 @@ class AskDialog(FittedDialog):
         self.fields[0].widget.setFocus()
 
     def place(self, layout: QVBoxLayout) -> None:
-        """Put the fields below the words."""
+        """Add the fields to the layout."""
         for field in self.fields:
             layout.addWidget(field)
 
     def answer(self) -> object:
-        """Return what was typed."""
+        """Return the texts of the fields."""
         return tuple(field.text for field in self.fields)
 
     def _check(self) -> None:
         fits = [field.check() for field in self.fields]  # each says what is wrong with it
-        needed = [self.fields[place] for place in self._needed]
+        needed = [self.fields[index] for index in self._needed]
         self.ok.require({field.caption: field.text for field in needed}, free=all(fits))
 
     def _give(self) -> None:
@@ -138,10 +138,11 @@ class AskDialog(FittedDialog):
 
 
 class EventDialog(AskDialog):
-    """What happened, who handed the item over, who took it, its hash.
+    """Asks for an event: what happened, who handed the item over, who received it, and its hash.
 
     Signals:
-        given: What :func:`~pura.caselog.record_event` takes, by name.
+        given: The user submitted the event; carries the arguments of
+            :func:`~pura.caselog.record_event` by name.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -165,7 +166,7 @@ class EventDialog(AskDialog):
         self.setMinimumWidth(560)
 
     def place(self, layout: QVBoxLayout) -> None:
-        """Put what happened above the fields, and the two persons side by side."""
+        """Add the kind of event and the fields to the layout, the two persons side by side."""
         field, self.kind = choice(
             translate("Cases", "What happened"),
             [(action, action_words(action, language())) for action in CUSTODY],
@@ -176,20 +177,20 @@ class EventDialog(AskDialog):
         add_parts(layout, field, self.details, pair(self.handed, self.taken), self.digest)
 
     def answer(self) -> dict[str, str]:
-        """Return what happened."""
+        """Return the event."""
         names = ("details", "handed", "taken", "digest")
         texts = {name: field.text for name, field in zip(names, self.fields, strict=True)}
         return {"action": self.kind.currentData(), **texts}
 
 
 class ReviewDialog(RetryDialog):
-    """What was found, who looks at it, and what came of that.
+    """The review of a finding by a second person.
 
     Args:
         cases: Works on the log.
         case: The case.
         item: The audit.
-        who: Who works here, and is asked for no name where the text was examined by another.
+        reviewer: The user's name, filled in unless the user examined or filed the text.
     """
 
     def __init__(
@@ -199,7 +200,7 @@ class ReviewDialog(RetryDialog):
         item: CaseItem,
         parent: QWidget | None = None,
         *,
-        who: str = "",
+        reviewer: str = "",
     ) -> None:
         super().__init__(parent)
         self._cases, self._item = cases, item
@@ -208,8 +209,8 @@ class ReviewDialog(RetryDialog):
         self.setWindowTitle(heading)
         self.setMinimumWidth(580)
         self.who = Words(translate("Cases", "Your name"))
-        if who not in (item.examiner, item.auditor):
-            self.who.set_text(who)
+        if reviewer not in (item.examiner, item.auditor):
+            self.who.set_text(reviewer)
         self.recomputed = Words(
             translate("Cases", "What you recomputed, and with what result"),
             lines=3,
@@ -251,9 +252,9 @@ class ReviewDialog(RetryDialog):
 
     def _bring_back(self) -> None:
         drafts = self._cases.drafts
-        for name, words in (drafts.take(self._about) or {}).items():
+        for name, text in (drafts.take(self._about) or {}).items():
             if name in self._fields:
-                self._fields[name].set_text(words)
+                self._fields[name].set_text(text)
         self._noting = QTimer(self, singleShot=True, interval=PAUSE_MS)
         self._noting.timeout.connect(self._note)
         for field in self._fields.values():
@@ -265,19 +266,19 @@ class ReviewDialog(RetryDialog):
         )
 
     def forget(self) -> None:
-        """It was written, or given up: nothing of it is kept."""
+        """Drop the draft of a review that was written or discarded."""
         self._noting.stop()
         self._cases.drafts.forget(self._about)
 
     def check(self) -> None:
-        """Say what does not fit; a name and what was recomputed are needed."""
+        """Check the input: a valid name and a description of what was recomputed are required."""
         fits = [field.check() for field in (self.who, self.recomputed, self.remark)]
         needed = {field.caption: field.text for field in (self.who, self.recomputed)}
         self.confirm.require(needed, free=all(fits) and not self.trying)
         self.dispute.setEnabled(self.confirm.isEnabled())
 
     def sign(self, *, agree: bool) -> None:
-        """Write it to the log."""
+        """Write the review to the log."""
         self.begin()
         work = partial(
             review_finding,
@@ -295,7 +296,7 @@ def _finding(case: Case, item: CaseItem) -> Card:
     card = Card(inner=2 * GRID)
     card.body.addWidget(label(item.headline(language()), "reading", wrap=True))
     evidence = ERASED if item.finding is None else decimal(item.finding.log10_e, 1)
-    who = filled(
+    examined_by = filled(
         translate("Cases", "Examined by {who:text}, {when:text}"),
         who=item.examiner or ERASED,
         when=moment(item.examined),
@@ -308,7 +309,7 @@ def _finding(case: Case, item: CaseItem) -> Card:
     lines = [
         f"{item.name or ERASED} · {case_name(case)}",
         f"{translate('Results', 'Evidence, log₁₀')}: {evidence}",
-        f"{who} · {filed}",
+        f"{examined_by} · {filed}",
     ]
     for line in lines:
         card.body.addWidget(label(line, "muted", wrap=True))
@@ -319,33 +320,33 @@ MODES: Final = (KEEP, SEAL, LEAVE_OUT)
 
 
 class SaveDialog(RetryDialog):
-    """Saves one audit, or all that are finished.
+    """Saves one finished audit, or all of them, to a case.
 
     Args:
         cases: Works on the log.
-        settings: Remembers who saves, and what becomes of texts; never the case.
+        settings: The settings, which store the user's name and how texts are kept, never the case.
         current: The audit on screen.
-        others: The other finished audits of the list: records, or identifiers in the case log.
+        other_audits: The other finished audits: records, or identifiers in the case log.
 
     Signals:
-        saved: The case, as it is now, and how many audits were saved.
+        saved: Audits were saved; carries the case and their number.
     """
 
     saved = Signal(object, int)
     last = ""
-    """The case that was saved to last in this run; it is written nowhere."""
+    """The case that was last saved to in this run; it is not stored."""
 
     def __init__(
         self,
         cases: Cases,
         settings: SettingsFile,
         current: Audit,
-        others: Sequence[Audit | str],
+        other_audits: Sequence[Audit | str],
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self._cases, self._settings = cases, settings
-        self._current, self._others = current, tuple(others)
+        self._current, self._others = current, tuple(other_audits)
         title = translate("Cases", "Save to a case")
         self.setWindowTitle(title)
         self.setMinimumWidth(560)
@@ -360,8 +361,8 @@ class SaveDialog(RetryDialog):
         self.who = Words(translate("Cases", "Who saves"))
         self.who.set_text(settings.current.auditor)
         self.who.setVisible(not settings.current.auditor)  # it is asked for once
-        words = filled(translate("Cases", "Saved by {who:text}: change"), who=self.who.text)
-        self.other = push_button(words, self._ask_who, role="link")
+        text = filled(translate("Cases", "Saved by {who:text}: change"), who=self.who.text)
+        self.other = push_button(text, self._ask_who, role="link")
         self.other.setAutoDefault(False)
         self.other.setHidden(not settings.current.auditor)
         self.purpose = Words(translate("Cases", "Purpose (may stay empty)"))
@@ -411,7 +412,7 @@ class SaveDialog(RetryDialog):
         )
 
     def _ask_who(self) -> None:
-        """Let another person save than the one who works here."""
+        """Show the field for another person's name."""
         self.other.hide()
         self.who.show()
         self.who.widget.setFocus()
@@ -420,18 +421,18 @@ class SaveDialog(RetryDialog):
         column = QVBoxLayout()
         column.setSpacing(GRID)
         self.modes = QButtonGroup(self)
-        for place, words in enumerate(
+        for index, text in enumerate(
             (
                 translate("Cases", "Keep it, readable for whoever can open the log"),
                 translate("Cases", "Keep it encrypted, under a passphrase"),
                 translate("Cases", "Leave it out; the findings and its digest are kept"),
             )
         ):
-            button = QRadioButton(words)
-            self.modes.addButton(button, place)
+            button = QRadioButton(text)
+            self.modes.addButton(button, index)
             column.addWidget(button)
-        known = self._settings.current.case_text
-        self.modes.button(MODES.index(known)).setChecked(True)
+        stored = self._settings.current.case_text
+        self.modes.button(MODES.index(stored)).setChecked(True)
         return column
 
     def _offer(self, cases: Sequence[Case]) -> None:
@@ -443,17 +444,17 @@ class SaveDialog(RetryDialog):
         self.check()
 
     def check(self) -> None:
-        """Save to a case with a name, under a name."""
+        """Enable the button if the case and the person are named."""
         case = {translate("Cases", "Case"): self.case.currentText().strip()}
         self.save.require(case | {self.who.caption: self.who.text}, free=not self.trying)
 
     @property
     def mode(self) -> str:
-        """What becomes of the text."""
+        """How the text is stored."""
         return MODES[self.modes.checkedId()]
 
     def start(self) -> None:
-        """Save, after a passphrase where one is needed."""
+        """Save, after asking for a passphrase if texts are to be encrypted."""
         if self.mode != SEAL:
             self._save(None)
             return
@@ -473,14 +474,14 @@ class SaveDialog(RetryDialog):
         audits = (self._current, *(self._others if self.all.isChecked() else ()))
         self._settings.update(auditor=self.who.text, case_text=self.mode)
         self.begin()
-        to = SaveTo(
+        target = SaveTo(
             case=self.case.currentText().strip(),
             auditor=self.who.text,
             text=self.mode,
             passphrase=secret,
             purpose=self.purpose.text,
         )
-        work = partial(save_audits, self._cases.environment, to, audits)
+        work = partial(save_audits, self._cases.environment, target, audits)
         self._cases.change(with_progress(work), self._saved, self)
 
     def _saved(self, outcome: Outcome[tuple[Case, int]]) -> None:
@@ -492,14 +493,14 @@ class SaveDialog(RetryDialog):
 
 
 class CheckDialog(PlainDialog):
-    """Checks the log at once, and again against a head that a report printed.
+    """Checks the log, also against the head that a report has printed.
 
     Args:
         cases: Works on the log.
-        settings: Hold the name of whoever checks.
+        settings: The settings with the user's name.
 
     Attributes:
-        checks: What was found; None while it is looked at.
+        checks: The results; None while the check runs.
     """
 
     def __init__(self, cases: Cases, settings: SettingsFile, parent: QWidget | None = None) -> None:
@@ -528,14 +529,16 @@ class CheckDialog(PlainDialog):
         self.check()
 
     def check(self) -> None:
-        """Look at everything."""
-        who, at = self._settings.current.auditor, self._cases.environment
-        work = partial(check_log, at, head=self.head.text, record=bool(who), auditor=who)
+        """Check the whole log."""
+        auditor, environment = self._settings.current.auditor, self._cases.environment
+        work = partial(
+            check_log, environment, head=self.head.text, record=bool(auditor), auditor=auditor
+        )
         self.checks = None
         self.bar.show()
         self.again.setEnabled(False)
         self.words.setText(translate("Cases", "Checking …"))
-        queue = self._cases.change if who else self._cases.ask
+        queue = self._cases.change if auditor else self._cases.ask
         self._asked = queue(
             lambda context: work(checkpoint=context.checkpoint), self._checked, self
         )
@@ -551,20 +554,20 @@ class CheckDialog(PlainDialog):
     def _show(self, checks: tuple[LogCheck, ...]) -> None:
         self.checks = checks
         faults = sum(check.state == BAD for check in self.checks)
-        words = filled(
+        summary = filled(
             translate("Cases", "Of {checks:count} checks, {faults:count} found something wrong.")
             if faults
             else translate("Cases", "{checks:count} checks; none found anything wrong."),
             checks=len(self.checks),
             faults=faults,
         )
-        self.words.setText(words)
+        self.words.setText(summary)
         for check in self.checks:
             title, text = check.title(language()), check.text(language())
             self.rows.addWidget(check_card(check.state, title, text))
 
     def done(self, result: int) -> None:
-        """Want nothing any more."""
+        """Drop the running check when the dialog closes."""
         if self._asked is not None:
             self._asked.drop()
         super().done(result)

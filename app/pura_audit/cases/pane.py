@@ -1,4 +1,4 @@
-"""One case: what it is, its audits, its notes, its whole history; in words for people."""
+"""The details of one case: its state, audits, notes and history."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ ERASED = "—"
 
 
 def case_name(case: Case) -> str:
-    """Return a case's name, or that it was erased; in an incomplete case nobody knows that."""
+    """Return the name of a case, or a placeholder if it was erased or is unknown."""
     if case.name is not None:
         return case_words(case.name)
     if case.missing:
@@ -49,7 +49,7 @@ def case_name(case: Case) -> str:
 
 
 def case_row(case: Case) -> tuple[str, str, str]:
-    """Return name, number of audits and time of the last change."""
+    """Return the row of a case: name, number of audits, time of the last change."""
     name = case_name(case)
     if case.missing:
         name = filled(translate("Cases", "{name:text} (incomplete)"), name=name)
@@ -57,7 +57,7 @@ def case_row(case: Case) -> tuple[str, str, str]:
 
 
 def case_line(case: Case) -> str:
-    """Return who opened a case and when, and what state it is in."""
+    """Return who opened a case and when, and its state."""
     parts = [
         filled(
             translate("Cases", "Opened {when:text} by {who:text}"),
@@ -99,8 +99,8 @@ def item_row(item: CaseItem) -> tuple[str, ...]:
     """Return a row of the table of audits."""
     name = item.name or ERASED
     if item.run > 1:
-        again = translate("Cases", "{name:text} (examination {run:count})")
-        name = filled(again, name=name, run=item.run)
+        template = translate("Cases", "{name:text} (examination {run:count})")
+        name = filled(template, name=name, run=item.run)
     return (
         name,
         item.headline(language()),
@@ -112,7 +112,7 @@ def item_row(item: CaseItem) -> tuple[str, ...]:
 
 
 def text_words(item: CaseItem) -> str:
-    """Say what became of the text."""
+    """Return how the text of an audit is stored."""
     if item.record is None and item.missing:
         return translate("Cases", "record missing")
     if item.record is None:
@@ -125,14 +125,14 @@ def text_words(item: CaseItem) -> str:
 
 
 def review_words(review: Review | None) -> str:
-    """Say what a second person made of a finding."""
+    """Return the result of a review."""
     if review is None:
         return translate("Cases", "not yet")
     if review.state == "confirmed":
-        words = translate("Cases", "confirmed by {who:text}")
+        template = translate("Cases", "confirmed by {who:text}")
     else:
-        words = translate("Cases", "disputed by {who:text}")
-    return filled(words, who=review.who or ERASED)
+        template = translate("Cases", "disputed by {who:text}")
+    return filled(template, who=review.who or ERASED)
 
 
 def history_headers() -> tuple[str, ...]:
@@ -145,31 +145,31 @@ def history_headers() -> tuple[str, ...]:
     )
 
 
-def history_row(entry: LogEntry, by: Attribution) -> tuple[str, ...]:
+def history_row(entry: LogEntry, attribution: Attribution) -> tuple[str, ...]:
     """Return a row of the table of entries."""
     program = translate("Cases", "the program")
-    name = by.name or (ERASED if entry.actor else program)
-    if by.operator:
-        words = translate("Cases", "{who:text} (entered by {operator:text})")
-        name = filled(words, who=name, operator=by.operator)
+    name = attribution.name or (ERASED if entry.actor else program)
+    if attribution.operator:
+        template = translate("Cases", "{who:text} (entered by {operator:text})")
+        name = filled(template, who=name, operator=attribution.operator)
     return number(entry.seq), moment(entry.time), name, action_words(entry.action, language())
 
 
 History = Sequence[tuple[LogEntry, Attribution]]
-"""Entries of a case, each with whose act it is."""
+"""Entries of a case, each with the person who acted."""
 
 
 def read_history(log: CaseLog, case: str) -> tuple[Case, History]:
-    """Read what the browser shows of a case; runs in the thread of the log."""
+    """Read a case and its history; runs in the thread of the case log."""
     people = PersonNames(log)
     return read_case(log, case), [(e, people.attribution(e)) for e in log.entries(case=case)]
 
 
 class CasePane(Card):
-    """The right side of the browser.
+    """The right side of the case browser.
 
     Signals:
-        wanted: What shall be done: one of the names of the buttons.
+        wanted: The user pressed a button; carries its name.
     """
 
     wanted = Signal(str)
@@ -199,8 +199,8 @@ class CasePane(Card):
         self.menu = QMenu(self)
         self.menu.setAccessibleName(translate("Cases", "More"))
         self.more = {
-            name: self.menu.addAction(words, partial(self.wanted.emit, name))
-            for name, words in (
+            name: self.menu.addAction(text, partial(self.wanted.emit, name))
+            for name, text in (
                 ("rename", translate("Cases", "Rename …")),
                 ("tags", translate("Cases", "Tags …")),
                 ("event", translate("Cases", "Record an event …")),
@@ -232,15 +232,15 @@ class CasePane(Card):
         self.tabs.addTab(_page(self.history), translate("Cases", "History"))
         self.body.addWidget(self.tabs, 1)
 
-    def _button(self, name: str, words: str) -> QPushButton:
-        button = plain_button(words, lambda: self.wanted.emit(name))
+    def _button(self, name: str, text: str) -> QPushButton:
+        button = plain_button(text, lambda: self.wanted.emit(name))
         self.buttons[name] = button
         return button
 
     def show_case(self, case: Case | None, history: History = ()) -> None:
         """Show a case, or none."""
         same = case is not None and self.case is not None and case.id == self.case.id
-        chosen = {item.id for item in self.chosen} if same else set()
+        selected = {item.id for item in self.chosen} if same else set()
         self.case = case
         self.setEnabled(case is not None)
         self.name.setText("" if case is None else case_name(case))
@@ -251,7 +251,7 @@ class CasePane(Card):
         fill_table(self.items, item_headers(), [item_row(item) for item in items], widest=260)
         self.items.selectionModel().selectionChanged.connect(lambda *_: self._refresh())
         for row, item in enumerate(items):
-            if item.id in chosen or (not chosen and row == len(items) - 1):
+            if item.id in selected or (not selected and row == len(items) - 1):
                 self._select(row)
         fill_table(self.history, history_headers(), [history_row(*o) for o in reversed(history)])
         notes = case.notes if case is not None else ()
@@ -259,11 +259,11 @@ class CasePane(Card):
             "\n\n".join(f"{moment(n.time)} · {n.who or ERASED}\n{n.text or ERASED}" for n in notes)
             or translate("Cases", "No notes yet.")
         )
-        for place, words, count in (
+        for index, template, count in (
             (0, translate("Cases", "Audits ({n:count})"), len(items)),
             (1, translate("Cases", "Notes ({n:count})"), len(notes)),
         ):
-            self.tabs.setTabText(place, filled(words, n=count))
+            self.tabs.setTabText(index, filled(template, n=count))
         self._refresh()
 
     def _select(self, row: int) -> None:
@@ -274,7 +274,7 @@ class CasePane(Card):
 
     @property
     def chosen(self) -> tuple[CaseItem, ...]:
-        """The audits of the chosen rows."""
+        """The audits of the selected rows."""
         model = self.items.selectionModel()
         if self.case is None or model is None:
             return ()
@@ -282,16 +282,16 @@ class CasePane(Card):
         return tuple(self.case.items[row] for row in rows)
 
     def _refresh(self) -> None:
-        """Enable what can be done now."""
+        """Enable the buttons that apply to the case and the selected audits."""
         if self.case is None:
             return
-        case, chosen = self.case, self.chosen
-        there = bool(chosen) and all(item.record is not None for item in chosen)
+        case, selected = self.case, self.chosen
+        readable = bool(selected) and all(item.record is not None for item in selected)
         able = {
-            "open": there,
-            "review": len(chosen) == 1 and not case.closed,
-            "compare": there and len(chosen) == 2,
-            "report": there,
+            "open": readable,
+            "review": len(selected) == 1 and not case.closed,
+            "compare": readable and len(selected) == 2,
+            "report": readable,
             "note": not case.closed,
         }
         for name, yes in able.items():

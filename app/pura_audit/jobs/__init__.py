@@ -1,1 +1,1 @@
-"""One owner of all threads: queue, progress, cancel."""
+"""The queues of the worker threads: jobs, progress and cancelling."""

@@ -1,4 +1,4 @@
-"""The queue: the one way of working off the window's thread, and what a job sees of the outside."""
+"""Job queues, the only way to work outside the window's thread, and the context of a job."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pura.base.errors import Cancelled, PuraError
 from pura.base.progress import Stage
 from pura_audit.platform.i18n import filled, language, translate
 
-# What reading a text takes of its audit: as a share, until the text is read, and then per step.
+# Progress of an audit: the step that reads the text, and the share of the time that it takes.
 READING: Final = 5
 READ: Final = 0.85
 _log = logging.getLogger(__name__)
@@ -26,16 +26,16 @@ T_co = TypeVar("T_co", covariant=True)
 
 @dataclass(frozen=True, kw_only=True)
 class Progress:
-    """How far a job is.
+    """The progress of a job.
 
     Attributes:
-        step: 1 … 12, the step of the audit; 0 while the model is loaded.
-        name: Of the step.
-        done: Pieces of work done within the step.
-        total: Pieces of the step; 0 when they are not counted.
-        seconds_left: Estimate, or None.
-        log10_e: The evidence of what was read so far, where somebody looked; else None.
-        texts: How many texts are read side by side; the pieces are those of all.
+        step: Step of the audit, 1 … 12; 0 while the model is loaded.
+        name: Name of the step.
+        done: Finished pieces of the step.
+        total: Number of pieces of the step; 0 if they are not counted.
+        seconds_left: Estimated time left in seconds, or None.
+        log10_e: Evidence of the part read so far, if this is an interim look; else None.
+        texts: Number of texts that are read together; the pieces are those of all.
     """
 
     step: int
@@ -48,9 +48,9 @@ class Progress:
 
     @property
     def share(self) -> float | None:
-        """How much of an audit is done, 0 … 1; None while the model is loaded.
+        """Finished share of an audit, 0 … 1; None while the model is loaded.
 
-        It never falls from one report to the next: everything that shows an audit shows this.
+        It never decreases. Every view of an audit shows this share.
         """
         if self.step == 0:
             return None
@@ -63,20 +63,20 @@ class Progress:
 
 @dataclass(frozen=True)
 class Done(Generic[T_co]):
-    """It worked; what came of it."""
+    """The job succeeded, with this result."""
 
     result: T_co
 
 
 @dataclass(frozen=True, kw_only=True)
 class Failure:
-    """It did not work; why, in words.
+    """The job failed, for a reason in words.
 
     Attributes:
-        code: For programs.
+        code: Code of the error.
         message: What happened and what it means.
-        hint: The way out.
-        error: Where the words are from, to say them in another language.
+        hint: What the user can do.
+        error: The error itself, from which the words can be made in another language.
     """
 
     code: str
@@ -86,50 +86,49 @@ class Failure:
 
     @property
     def words(self) -> str:
-        """Message and way out, one after the other."""
+        """The message and the hint."""
         return f"{self.message} {self.hint}".strip()
 
     @classmethod
     def of(cls, error: PuraError) -> Failure:
-        """Take the words of one of our errors."""
+        """Return the failure with the words of an error."""
         message, hint = error.words(language())
-        kept = type(error)(
-            error.key, code=error.code, **error.values
-        )  # without where it was raised
-        return cls(code=error.code, message=message, hint=hint, error=kept)
+        # A copy has no traceback, which would hold on to the values of the frames.
+        copy = type(error)(error.key, code=error.code, **error.values)
+        return cls(code=error.code, message=message, hint=hint, error=copy)
 
 
 @dataclass(frozen=True)
 class Stopped:
-    """Somebody stopped it."""
+    """The job was stopped."""
 
 
 Outcome = Done[T_co] | Failure | Stopped
 
 
 def by_outcome(
-    done: Callable[[T], object], failed: Callable[[Failure], object]
+    on_result: Callable[[T], object], on_failure: Callable[[Failure], object]
 ) -> Callable[[Outcome[T]], None]:
-    """Return what hands a result to one function and a failure to another."""
+    """Return a callback that passes results to one function and failures to another."""
 
     def ended(outcome: Outcome[T]) -> None:
         if isinstance(outcome, Done):
-            done(outcome.result)
+            on_result(outcome.result)
         elif isinstance(outcome, Failure):
-            failed(outcome)
+            on_failure(outcome)
 
     return ended
 
 
 def unexpected(error: Exception) -> Failure:
-    """Put a fault of the program into words; the details go to the log, never the text."""
+    """Return the failure for a bug of the program; the log gets the traceback, never the text."""
     # The traceback names places in the code; the exception's own words may quote the text.
     _log.error("a job failed: %s", type(error).__name__, exc_info=error)
-    words = translate("Error", "The program made a mistake ({kind:text}).")
-    way = translate(
+    message = translate("Error", "The program made a mistake ({kind:text}).")
+    hint = translate(
         "Error", "Try once more. If it happens again, send the log file (Help) to your support."
     )
-    return Failure(code="internal", message=filled(words, kind=type(error).__name__), hint=way)
+    return Failure(code="internal", message=filled(message, kind=type(error).__name__), hint=hint)
 
 
 INTERVAL: float = 0.1  # seconds between two reports of the same step
@@ -137,12 +136,12 @@ _TIMED = (0, 5)  # long work that counts its pieces, and the reading of an audit
 
 
 class JobContext:
-    """One job's cancel switch, pause switch and throttled progress.
+    """The context of a job: cancelling, pausing and throttled progress.
 
     Args:
-        report: Gets the progress, at most every ``INTERVAL`` seconds within a step.
-        post: Calls something in the window's thread.
-        clock: For tests.
+        report: Called with the progress, at most every ``INTERVAL`` seconds within a step.
+        post: Calls a function in the window's thread.
+        clock: Clock in seconds; tests replace it.
     """
 
     def __init__(
@@ -165,23 +164,23 @@ class JobContext:
         self._left: float | None = None
 
     def cancel(self) -> None:
-        """Ask the job to stop at its next checkpoint; a paused one wakes up for it."""
+        """Request the job to stop at its next checkpoint, also while it is paused."""
         self._cancel.set()
         self._go.set()
 
     def pause(self) -> None:
-        """Let the job wait at its next checkpoint."""
+        """Let the job pause at its next checkpoint."""
         self._go.clear()
 
     def resume(self) -> None:
-        """Let the job go on."""
+        """Resume the job."""
         self._go.set()
 
     def checkpoint(self) -> None:
         """Wait while paused.
 
         Raises:
-            Cancelled: The user asked to stop.
+            Cancelled: The job was cancelled.
         """
         if not self._go.is_set():
             before = self._clock()
@@ -193,10 +192,10 @@ class JobContext:
             raise Cancelled
 
     def _told_before(self, left: float) -> float | None:
-        """Return the time to tell: it never counts up.
+        """Return the time left to show, which never increases.
 
-        A guess that was a little too short stands still until it is true; of one that was far off
-        nothing is told until then.
+        An estimate that was slightly too short stays until it is true again. If it was far off,
+        nothing is shown until then.
         """
         if self._left is None or left <= self._left:
             self._left = left
@@ -204,7 +203,7 @@ class JobContext:
         return self._left if left <= 1.5 * self._left + 2 else None
 
     def progress(self, stage: Stage) -> None:
-        """Report, unless the last report was a moment ago; estimates the time left."""
+        """Report the progress, unless the last report is recent; estimate the time left."""
         now, step = self._clock(), (stage.number, stage.name)
         if step != self._step:
             if stage.number < self._step[0]:  # other texts begin
@@ -221,13 +220,13 @@ class JobContext:
         ):
             return
         self._told = now
-        done, spent = stage.done - self._first, now - self._started
+        steps, spent = stage.done - self._first, now - self._started
         left = None
         # The first pieces tell little of the speed; a wild guess is worse than none.
-        if stage.number in _TIMED and spent >= 1.0 and done >= max(1, 0.02 * stage.total):
-            left = (stage.total - stage.done) * spent / done
+        if stage.number in _TIMED and spent >= 1.0 and steps >= max(1, 0.02 * stage.total):
+            left = (stage.total - stage.done) * spent / steps
             if stage.number == READING:  # of the audit as a whole
-                left += stage.total * spent / done * (1 - READ) / READ
+                left += stage.total * spent / steps * (1 - READ) / READ
             self._end = now + left
             left = self._told_before(left)
         elif stage.number > READING and self._end is not None:
@@ -248,24 +247,24 @@ T = TypeVar("T")
 Work = Callable[[JobContext], T]
 
 
-def with_progress(act: Callable[..., T]) -> Work[T]:
+def with_progress(use_case: Callable[..., T]) -> Work[T]:
     """Return the work of a use case that reports its progress and can be stopped."""
-    return lambda context: act(progress=context.progress, checkpoint=context.checkpoint)
+    return lambda context: use_case(progress=context.progress, checkpoint=context.checkpoint)
 
 
 class Job:
-    """A piece of work that was asked for, as whoever asked for it sees it.
+    """A queued piece of work, as the object that asked for it sees it.
 
     Attributes:
-        context: What the work sees of the outside.
-        urgent: It goes before what waits, and does not count as busy.
+        context: The context of the work.
+        urgent: Whether it runs before waiting jobs and does not count as busy.
     """
 
     def __init__(
         self,
         queue: JobQueue,
         work: Work[Any],
-        then: Callable[[Outcome[Any]], None],
+        on_outcome: Callable[[Outcome[Any]], None],
         owner: QObject,
         *,
         started: Callable[[], None] | None,
@@ -274,32 +273,32 @@ class Job:
     ) -> None:
         self._queue, self.urgent = queue, urgent
         self._owner: QObject | None = owner
-        self._calls: tuple[Work[Any], Callable[[Outcome[Any]], None]] | None = (work, then)
+        self._calls: tuple[Work[Any], Callable[[Outcome[Any]], None]] | None = (work, on_outcome)
         self._started, self._progressed = started, progressed
         self._outcome: Outcome[Any] = Stopped()
         self.context = JobContext(self._report, self._post)
 
     def cancel(self) -> None:
-        """Stop it: at once while it waits, at its next checkpoint while it runs."""
+        """Stop the job: at once if it waits, at its next checkpoint if it runs."""
         self._queue.cancel(self)
 
     def drop(self) -> None:
-        """Stop it, and tell nobody what comes of it."""
+        """Stop the job, and do not deliver its outcome."""
         self._owner = None
         self._queue.cancel(self)
 
     @property
     def heard(self) -> bool:
-        """Whether there is still somebody to be told."""
+        """Whether the object that asked for the job still exists."""
         return self._owner is not None and isValid(self._owner)
 
     def begin(self) -> None:
-        """Say that its turn has come; in the window's thread."""
+        """Report that the job begins; in the window's thread."""
         if self._started is not None and self.heard:
             self._started()
 
     def run(self) -> None:
-        """Do it; in the queue's thread."""
+        """Run the work; in the queue's thread."""
         assert self._calls is not None  # it is delivered once, and only after it has run
         try:
             self.context.checkpoint()
@@ -312,27 +311,27 @@ class Job:
             self._outcome = unexpected(error)
 
     def deliver(self) -> None:
-        """Hand over what came of it; in the window's thread."""
-        calls, heard = self._calls, self.heard
+        """Deliver the outcome; in the window's thread."""
+        calls, is_wanted = self._calls, self.heard
         # They hold widgets, which must not see their end in the queue's thread, nor outlive it.
         self._calls = self._started = self._progressed = self._owner = None
-        if calls is not None and heard:
+        if calls is not None and is_wanted:
             calls[1](self._outcome)
 
     def _report(self, progress: Progress) -> None:
-        told = self._progressed
-        if told is not None:
-            self._post(lambda: told(progress))
+        progressed = self._progressed
+        if progressed is not None:
+            self._post(lambda: progressed(progress))
 
     def _post(self, message: Callable[[], None]) -> None:
         self._queue.post(self, message)
 
 
 class _Worker(QObject):
-    """Lives in the queue's thread.
+    """Runs jobs in the queue's thread.
 
     Signals:
-        ended: The job.
+        ended: A job ended; carries the job.
     """
 
     ended = Signal(object)
@@ -345,13 +344,13 @@ class _Worker(QObject):
 
 
 class JobQueue(QObject):
-    """Does one thing after the other, in a thread of its own.
+    """Runs one job after the other in a separate thread.
 
     Args:
-        name: Of the thread.
+        name: Name of the thread.
 
     Signals:
-        busy_changed: Whether anything runs or waits; also when it pauses or goes on.
+        busy_changed: Jobs began or ended, or the queue was paused or resumed; carries ``busy``.
     """
 
     busy_changed = Signal(bool)
@@ -377,7 +376,7 @@ class JobQueue(QObject):
     def do(
         self,
         work: Work[T],
-        then: Callable[[Outcome[T]], None],
+        on_outcome: Callable[[Outcome[T]], None],
         owner: QObject,
         *,
         started: Callable[[], None] | None = None,
@@ -387,15 +386,17 @@ class JobQueue(QObject):
         """Queue a piece of work.
 
         Args:
-            work: What is to be done, in the queue's thread.
-            then: Gets what came of it, once, in the window's thread.
-            owner: Whoever asks; once it is gone nobody is told.
-            started: Called when its turn comes.
-            progressed: Told how far it is.
-            urgent: It goes before what waits, also while the queue is paused, and does not count
-                as busy: looking around.
+            work: The work, run in the queue's thread.
+            on_outcome: Called once with the outcome, in the window's thread.
+            owner: The object that asks; if it is deleted, the outcome is not delivered.
+            started: Called when the work begins.
+            progressed: Called with the progress.
+            urgent: Whether it runs before waiting jobs, even in a paused queue, and does not count
+                as busy, as for a refresh of the inventory.
         """
-        job = Job(self, work, then, owner, started=started, progressed=progressed, urgent=urgent)
+        job = Job(
+            self, work, on_outcome, owner, started=started, progressed=progressed, urgent=urgent
+        )
         if self._closed:
             return job
         was_busy = self.busy
@@ -407,7 +408,7 @@ class JobQueue(QObject):
 
     @property
     def busy(self) -> bool:
-        """Whether anything runs or waits."""
+        """Whether jobs run or wait."""
         running = self._running is not None and not self._running.urgent
         return running or bool(self._waiting)
 
@@ -418,21 +419,21 @@ class JobQueue(QObject):
 
     @property
     def alive(self) -> bool:
-        """Whether its thread runs."""
+        """Whether the thread runs."""
         return self._thread.isRunning()
 
     def order(self) -> tuple[Job, ...]:
-        """Return the jobs that wait, next first."""
+        """Return the waiting jobs, the next one first."""
         return tuple(self._waiting)
 
-    def move(self, job: Job, by: int) -> None:
+    def move(self, job: Job, steps: int) -> None:
         """Move a waiting job up (negative) or down."""
         if job in self._waiting:
-            place = self._waiting.index(job)
-            self._waiting.insert(max(0, place + by), self._waiting.pop(place))
+            index = self._waiting.index(job)
+            self._waiting.insert(max(0, index + steps), self._waiting.pop(index))
 
     def cancel(self, job: Job) -> None:
-        """Stop a job, waiting or running; one that is over stays as it is."""
+        """Stop a waiting or running job; a finished one stays as it is."""
         if job is self._running:
             job.context.cancel()
             return
@@ -444,14 +445,14 @@ class JobQueue(QObject):
                 self._tell_idle(was_busy=was_busy)
 
     def cancel_all(self) -> None:
-        """Stop everything that counts as busy."""
+        """Stop all jobs that count as busy."""
         for job in tuple(self._waiting):
             self.cancel(job)
         if self._running is not None and not self._running.urgent:
             self.cancel(self._running)
 
     def set_paused(self, paused: bool) -> None:
-        """Pause or go on; a running job waits at its next checkpoint."""
+        """Pause or resume the queue; a running job waits at its next checkpoint."""
         self._paused = paused
         if self._running is not None and not self._running.urgent:
             (self._running.context.pause if paused else self._running.context.resume)()
@@ -460,11 +461,11 @@ class JobQueue(QObject):
         self.busy_changed.emit(self.busy)
 
     def post(self, job: Job, message: Callable[[], None]) -> None:
-        """Call something in the window's thread, unless nobody hears the job; from any thread."""
+        """Call a function in the window's thread, unless the job has no owner; from any thread."""
         self._posted.emit(job, message)
 
     def stop(self) -> None:
-        """Cancel everything and let the thread end; begin nothing any more."""
+        """Cancel all jobs, accept no new ones, and let the thread end."""
         self._closed = True
         self._waiting.clear()
         self._urgent.clear()
@@ -508,13 +509,13 @@ class JobQueue(QObject):
 
 
 class Jobs(QObject):
-    """The window's queues, a thread each: a preview must not wait until an audit is over.
+    """The window's queues, each with its thread, so that a preview need not wait for an audit.
 
     Attributes:
-        model: Whatever reads with the model: audits and measurements.
-        stores: Keys, models, profiles, bundles, signatures; none of it waits for an audit.
-        files: Walks folders and reads files: a disk may be slow.
-        cases: Works on the case log: another program may hold it for seconds.
+        model: Work that uses the model: audits and measurements.
+        stores: Work on keys, models, profiles, bundles and signatures; it never waits for audits.
+        files: Reads folders and files, since a disk may be slow.
+        cases: Work on the case log, which another program may lock for seconds.
         reports: Makes and draws reports.
         pages: Draws the pages of the document on screen.
         installs: Fetches and converts models, which takes minutes.
@@ -532,10 +533,10 @@ class Jobs(QObject):
         self._closed = False
 
     def close(self, timeout_ms: int = 10_000) -> bool:
-        """Cancel everything, end all threads and wait for them.
+        """Cancel all jobs, end all threads and wait for them.
 
         Returns:
-            False when a thread did not end in time.
+            False if a thread did not end in time.
         """
         if self._closed:
             return True

@@ -1,1 +1,1 @@
-"""Logs, single instance, translation, settings, stall meter."""
+"""Services of the window: logs, single instance, translation, settings, accessibility."""

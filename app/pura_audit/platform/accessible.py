@@ -1,4 +1,4 @@
-"""What screen readers are told of widgets that draw themselves: their role, what has happened."""
+"""Accessibility of widgets that paint themselves: their roles, and announcements."""
 
 from __future__ import annotations
 
@@ -12,47 +12,47 @@ _ROLE: Final = "accessible-role"
 
 
 def install() -> None:
-    """Let Qt ask here first what a widget is."""
+    """Register the roles of this module with Qt."""
     QAccessible.installFactory(_interface)
 
 
 def set_role(widget: QWidget, role: QAccessible.Role) -> None:
-    """Say what a widget is."""
+    """Set the accessible role of a widget."""
     widget.setProperty(_ROLE, role.value)
 
 
-def announce(widget: QWidget, words: str) -> None:
-    """Have a screen reader say what has happened, wherever its user is."""
-    if words and QAccessible.isActive():
-        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(widget, words))
+def announce(widget: QWidget, message: str) -> None:
+    """Let a screen reader announce a message."""
+    if message and QAccessible.isActive():
+        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(widget, message))
 
 
-def _interface(_kind: str, thing: QObject) -> QAccessibleInterface | None:
-    if not isinstance(thing, QWidget):
+def _interface(_kind: str, widget: QObject) -> QAccessibleInterface | None:
+    if not isinstance(widget, QWidget):
         return None
-    if (value := thing.property(_ROLE)) is None:
-        area = isinstance(thing, QScrollArea)  # Qt has no role for it
-        return QAccessibleWidget(thing, QAccessible.Role.Section) if area else None
-    match role := QAccessible.Role(value):
+    if (role_code := widget.property(_ROLE)) is None:
+        area = isinstance(widget, QScrollArea)  # Qt has no role for it
+        return QAccessibleWidget(widget, QAccessible.Role.Section) if area else None
+    match role := QAccessible.Role(role_code):
         case QAccessible.Role.Heading:
-            return _Heading(thing, role)
+            return _Heading(widget, role)
         case QAccessible.Role.Chart | QAccessible.Role.Graphic | QAccessible.Role.Document:
-            return _Picture(thing, role)
-    return QAccessibleWidget(thing, role)
+            return _Picture(widget, role)
+    return QAccessibleWidget(widget, role)
 
 
 class _Heading(QAccessibleWidget):
-    """A label that says what stands below it."""
+    """The accessible interface of a heading."""
 
     def text(self, kind: QAccessible.Text) -> str:
-        found = self.widget()
-        if kind is QAccessible.Text.Name and isinstance(found, QLabel):
-            return found.accessibleName() or found.text()
+        heading = self.widget()
+        if kind is QAccessible.Text.Name and isinstance(heading, QLabel):
+            return heading.accessibleName() or heading.text()
         return super().text(kind)
 
 
 class _Picture(QAccessibleWidget):
-    """Its name and description say all: what it is drawn with says nothing."""
+    """The accessible interface of a picture, whose child widgets are left out."""
 
     def childCount(self) -> int:
         return 0

@@ -1,4 +1,4 @@
-"""The log file, what keeps the window from answering, and garbage collected between two events."""
+"""The log file, the meter of stalls, and garbage collection between two events."""
 
 from __future__ import annotations
 
@@ -31,13 +31,14 @@ from PySide6.QtCore import (
 )
 
 from pura.base.files import make_private
+from pura.base.logs import FORMAT, log_versions
 
 LEVELS = ("debug", "info", "warning", "error")
-_NAME = "pura-audit.log"
-_CRASH = "crash.log"
+LOG = "pura-audit.log"
+CRASH = "crash.log"
 _qt = logging.getLogger("qt")
 _qt.addHandler(logging.NullHandler())  # where no log is kept, Qt's remarks go nowhere
-_kept: list[IO[str]] = []
+_crash_files: list[IO[str]] = []
 _folder: list[Path] = []
 
 
@@ -50,11 +51,11 @@ def start(folder: Path, level: str) -> str:
     """Begin to log into a folder.
 
     Args:
-        folder: Is made when it is missing.
+        folder: Folder of the log, created if it is missing.
         level: One of ``LEVELS``.
 
     Returns:
-        What the last run left when it crashed; empty when it ended well.
+        The stack of a crash of the last run; empty if it ended normally.
     """
     _folder[:] = [folder]
     root = logging.getLogger()
@@ -62,30 +63,31 @@ def start(folder: Path, level: str) -> str:
     try:
         make_private(folder)
         handler = RotatingFileHandler(
-            folder / _NAME, maxBytes=1 << 20, backupCount=3, encoding="utf-8"
+            folder / LOG, maxBytes=1 << 20, backupCount=3, encoding="utf-8"
         )
     except OSError:
         return ""
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    handler.setFormatter(logging.Formatter(FORMAT))
     root.addHandler(handler)
+    log_versions()
     sys.excepthook = _uncaught
     threading.excepthook = _uncaught_in_thread
     log_qt_messages()
-    return _watch_crashes(folder / _CRASH)
+    return _watch_crashes(folder / CRASH)
 
 
 def log_qt_messages() -> None:
-    """Take Qt's remarks into the log; a terminal is for what the program has to say."""
+    """Send Qt's messages to the log instead of the terminal."""
     qInstallMessageHandler(_from_qt)
 
 
 def set_level(level: str) -> None:
-    """Log more or less from now on."""
+    """Change the level of the log."""
     logging.getLogger().setLevel(level.upper())
 
 
 def _watch_crashes(path: Path) -> str:
-    """Let a fatal crash leave its stack; return what the last one left."""
+    """Write the stack of a fatal crash to a file; return that of the last run."""
     left = ""
     try:
         if path.exists():
@@ -95,17 +97,17 @@ def _watch_crashes(path: Path) -> str:
         file = path.open("w", encoding="utf-8")
     except OSError:
         return left
-    _kept[:] = [file]  # faulthandler writes to it as long as the program lives
+    _crash_files[:] = [file]  # faulthandler writes to it as long as the program lives
     faulthandler.enable(file)
     return left
 
 
 def stop() -> None:
-    """End logging in good order."""
+    """Close the log."""
     faulthandler.disable()
     qInstallMessageHandler(None)
-    while _kept:
-        _kept.pop().close()
+    while _crash_files:
+        _crash_files.pop().close()
     root = logging.getLogger()
     for handler in list(root.handlers):
         if isinstance(handler, RotatingFileHandler):
@@ -137,25 +139,25 @@ def _from_qt(kind: QtMsgType, _context: QMessageLogContext, message: str) -> Non
 
 THRESHOLD: Final = 0.1  # seconds without an answer that a person notices
 BEAT: Final = 0.02  # seconds between two beats
-KEPT: Final = 1000  # stalls in memory; the log has them all
+MAX_STALLS: Final = 1000  # stalls in memory; the log has them all
 _DEPTH: Final = 30  # frames of a stack
 _THREAD: Final = re.compile(r"(?:Current thread|Thread) 0x([0-9a-f]+)")
-_PLACE: Final = re.compile(r'  File "(.*)", line (\d+) in (.*)')
+_FRAME: Final = re.compile(r'  File "(.*)", line (\d+) in (.*)')
 _log = logging.getLogger(__name__)
 
 
 def wanted() -> bool:
-    """Whether the environment asks for the meter."""
+    """Return whether the environment enables the meter."""
     return os.environ.get("PURA_STALLS", "") not in ("", "0")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Stall:
-    """The window did not answer for a while.
+    """A period in which the window did not react.
 
     Attributes:
-        step: What was being done, as :meth:`StallMeter.mark` named it.
-        seconds: How long.
+        step: The step that ran, as named by :meth:`StallMeter.mark`.
+        seconds: Duration in seconds.
         stack: Places in the code, outermost first; names and line numbers only, never values.
             Empty when the window's thread was free again before anybody could look.
     """
@@ -166,12 +168,12 @@ class Stall:
 
 
 class StallMeter(QObject):
-    """Watches the thread that it is made in.
+    """Measures stalls of the thread that creates it.
 
     Args:
         threshold: Seconds from which a gap counts as a stall.
         parent: Its owner.
-        clock: For tests.
+        clock: Clock in seconds; tests replace it.
     """
 
     def __init__(
@@ -190,7 +192,7 @@ class StallMeter(QObject):
         self._step = ""
         self._longest: dict[str, float] = {}
         self._busiest: dict[str, float] = {}
-        self.stalls: deque[Stall] = deque(maxlen=KEPT)
+        self.stalls: deque[Stall] = deque(maxlen=MAX_STALLS)
         self.looked = threading.Event()
         self._end = threading.Event()
         self._thread: threading.Thread | None = None
@@ -202,11 +204,11 @@ class StallMeter(QObject):
 
     @property
     def running(self) -> bool:
-        """Whether it watches."""
+        """Whether the meter runs."""
         return self._thread is not None
 
     def start(self) -> None:
-        """Begin to watch."""
+        """Start the meter."""
         if self._thread is not None:
             return
         self._last = self._clock()
@@ -217,7 +219,7 @@ class StallMeter(QObject):
         self._thread.start()
 
     def stop(self) -> None:
-        """End the watch; its thread is gone afterwards."""
+        """Stop the meter and its thread."""
         self._timer.stop()
         self._end.set()
         if self._thread is not None:
@@ -225,7 +227,7 @@ class StallMeter(QObject):
             self._thread = None
 
     def mark(self, step: str) -> None:
-        """Name what comes now; what has passed since the last beat belongs to the step before."""
+        """Name the next step; the time since the last heartbeat belongs to the previous one."""
         self.heartbeat()
         self._step = step
         self._longest.setdefault(step, 0.0)
@@ -242,24 +244,24 @@ class StallMeter(QObject):
         return self._busiest.get(step, 0.0)
 
     def heartbeat(self) -> None:
-        """Note that the window's thread answers."""
+        """Record that the window's thread reacts."""
         now, worked = self._clock(), time.thread_time()
         with self._lock:
             gap, stack = now - self._last, self._stack
             self._last, self._stack = now, ()
             self.looked.clear()
-        own, self._worked = worked - self._worked, worked
+        busy, self._worked = worked - self._worked, worked
         self._longest[self._step] = max(gap, self._longest.get(self._step, 0.0))
-        self._busiest[self._step] = max(own, self._busiest.get(self._step, 0.0))
+        self._busiest[self._step] = max(busy, self._busiest.get(self._step, 0.0))
         if gap <= self._threshold:
             return
         stall = Stall(step=self._step, seconds=gap, stack=stack)
         self.stalls.append(stall)
-        where = "\n".join(stack) or "(over before its place was found)"
-        _log.warning("the window stood still for %d ms:\n%s", round(1000 * gap), where)
+        location = "\n".join(stack) or "(over before its place was found)"
+        _log.warning("the window stood still for %d ms:\n%s", round(1000 * gap), location)
 
     def look(self) -> None:
-        """See where the window's thread stands, once for each beat that is overdue."""
+        """Record the stack of the window's thread, once for each overdue heartbeat."""
         with self._lock:
             if self._stack or self._clock() - self._last <= self._threshold:
                 return
@@ -273,7 +275,7 @@ class StallMeter(QObject):
 
 
 def _where(thread: int, file: IO[bytes]) -> tuple[str, ...]:
-    """Return where a running thread stands, as the interpreter itself writes it down.
+    """Return the stack of a running thread, as the interpreter's faulthandler writes it.
 
     It writes while it holds Python's lock, and nobody gets hold of a frame: a painter that outlives
     its paint event takes the program down with it.
@@ -284,19 +286,19 @@ def _where(thread: int, file: IO[bytes]) -> tuple[str, ...]:
     file.seek(0)
     for part in file.read().decode("utf-8", "replace").split("\n\n"):
         heading, *lines = part.splitlines()
-        named = _THREAD.match(heading)
-        if named is not None and int(named[1], 16) == thread:
-            places = [match.expand(r"\1:\2 \3") for line in lines if (match := _PLACE.match(line))]
-            return tuple(reversed(places[:_DEPTH]))
+        thread_match = _THREAD.match(heading)
+        if thread_match is not None and int(thread_match[1], 16) == thread:
+            frames = [match.expand(r"\1:\2 \3") for line in lines if (match := _FRAME.match(line))]
+            return tuple(reversed(frames[:_DEPTH]))
     return ()
 
 
-BEAT_MS: Final = 1000
+BEAT_MS: Final = 1000  # between two garbage collections in the window's thread
 PATIENCE: Final = 2.0  # seconds; a window that closes waits for the threads and answers nobody
 
 
 class Collector(QObject):
-    """Stands in for Python's own search from when it is made; one for each program.
+    """Replaces Python's automatic garbage collection; one for each program.
 
     Args:
         parent: Its owner: the application.
@@ -314,20 +316,20 @@ class Collector(QObject):
         timer.start()
 
     def collect(self) -> None:
-        """Collect everything in the window's thread; any other waits for it, a moment at most."""
+        """Collect all garbage in the window's thread; other threads wait a moment for it."""
         if threading.get_ident() == self._home:
             gc.collect()
             return
-        done = threading.Event()
-        self._asked.emit(done)
-        done.wait(PATIENCE)
+        collected = threading.Event()
+        self._asked.emit(collected)
+        collected.wait(PATIENCE)
 
-    def _answer(self, done: threading.Event) -> None:
+    def _answer(self, collected: threading.Event) -> None:
         gc.collect()
-        done.set()
+        collected.set()
 
     def _beat(self) -> None:
-        """Do what Python would have done, by its own limits: the oldest generation that is due."""
+        """Collect the oldest generation that is due by Python's limits."""
         limits = gc.get_threshold()
         due = [count > limit for count, limit in zip(gc.get_count(), limits, strict=True)]
         if limits[0] and True in due:  # at 0 it rests
@@ -335,8 +337,8 @@ class Collector(QObject):
 
 
 def the_collector() -> Collector:
-    """Return the one of the application; the first call makes it."""
+    """Return the collector of the application; the first call creates it."""
     app = QCoreApplication.instance()
     assert app is not None  # it is asked for where there is a window
-    found = app.findChild(Collector)
-    return Collector(app) if found is None else found
+    collector = app.findChild(Collector)
+    return Collector(app) if collector is None else collector

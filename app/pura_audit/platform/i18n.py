@@ -43,13 +43,13 @@ def language() -> str:
 def set_language(name: str | None) -> None:
     """Fix the language, or follow the system again with None.
 
-    Texts that are on screen already stay as they are: whoever shows them makes them anew.
+    Texts on screen do not change by themselves; the views have to be built again.
     """
     _language[:] = [name] if name else []
     system = QLocale.system()
-    chosen = QLocale(name) if name else system
+    locale = QLocale(name) if name else system
     # The system's own format of numbers and dates stays where it speaks the same language.
-    QLocale.setDefault(system if chosen.language() == system.language() else chosen)
+    QLocale.setDefault(system if locale.language() == system.language() else locale)
     _install()
 
 
@@ -66,9 +66,9 @@ def _install() -> None:
         return
     folder = QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)
     # Asked last to first: what the window says goes before what Qt says.
-    for file, place in ((f"qtbase_{name}", folder), (WINDOW, _folder(name))):
+    for file, directory in ((f"qtbase_{name}", folder), (WINDOW, _folder(name))):
         translator = QTranslator()
-        if translator.load(file, place):
+        if translator.load(file, directory):
             app.installTranslator(translator)
             _translators.append(translator)
         else:
@@ -87,7 +87,7 @@ def error_words(error: PuraError) -> str:
     return " ".join(filter(None, error.words(language())))
 
 
-def filled(text: str, /, **values: str | int) -> str:
+def filled(text: str, /, **blanks: str | int) -> str:
     """Return a text with its blanks filled, as the catalogue of words fills its own.
 
     The text is translated before: ``filled(translate("Cases", "Opened by {who:text}"), who=name)``.
@@ -97,7 +97,7 @@ def filled(text: str, /, **values: str | int) -> str:
         FillError: A value is missing or does not fit.
     """
     # Counts of arrays are integers of numpy's, which the catalogue does not take.
-    plain = {name: v if isinstance(v, str) else index(v) for name, v in values.items()}
+    plain = {name: v if isinstance(v, str) else index(v) for name, v in blanks.items()}
     return _CATALOGUE.fill_text(text, language(), plain)
 
 
@@ -106,13 +106,13 @@ def quoted(name: str) -> str:
     return catalogue("command").fill("quoted", language(), {"name": name})
 
 
-def number(value: int) -> str:
+def number(count: int) -> str:
     """Write a whole number, its thousands apart as in the findings."""
-    return numerals.count(value, language())
+    return numerals.count(count, language())
 
 
 def moment(time: str) -> str:
-    """Write an ISO 8601 time, UTC, as findings write dates; what is none, of a log, as it is."""
+    """Write an ISO 8601 time, UTC, in the format of findings; return anything else as it is."""
     try:
         if not time[10:]:
             return numerals.date(time, language())
@@ -121,33 +121,33 @@ def moment(time: str) -> str:
         return time
 
 
-def decimal(value: float, digits: int = 2) -> str:
+def decimal(figure: float, digits: int = 2) -> str:
     """Write a number with a proper minus sign and the language's decimal mark; – for none."""
-    if math.isnan(value):
+    if math.isnan(figure):
         return "–"
-    text = f"{value:.{digits}f}"
+    text = f"{figure:.{digits}f}"
     if float(text) == 0:
         text = text.lstrip("-")
     return _written(text)
 
 
-def short(value: float) -> str:
-    """Write a number with no more digits than it has, as it can be typed again."""
-    return _written(f"{value:g}")
+def short(figure: float) -> str:
+    """Write a number in its shortest form, as it can be typed again."""
+    return _written(f"{figure:g}")
 
 
-def power(value: float, digits: int) -> str:
+def power(figure: float, digits: int) -> str:
     """Write a number with a power of ten, however small it is."""
-    return _written(f"{value:.{digits}e}")
+    return _written(f"{figure:.{digits}e}")
 
 
 def _written(text: str) -> str:
     return numerals.pointed(text, language())
 
 
-def signed(value: float, digits: int = 2) -> str:
+def signed(figure: float, digits: int = 2) -> str:
     """Write a number with its sign, plus included."""
-    text = decimal(value, digits)
+    text = decimal(figure, digits)
     return text if text.startswith("\N{MINUS SIGN}") else f"+{text}"
 
 
@@ -163,7 +163,7 @@ def size(count: int) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Write a time that is left, roughly: seconds, then minutes, then hours."""
+    """Write a duration roughly, in seconds, minutes or hours."""
     if seconds < 90:
         return filled(translate("Units", "{n:text} s"), n=max(1, round(seconds)))
     if seconds < 5400:

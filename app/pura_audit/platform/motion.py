@@ -1,4 +1,4 @@
-"""Whether the desktop asks programs to keep still."""
+"""The desktop's setting for reduced motion."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _WISHES: Final = (
     ("org.gnome.desktop.interface", "enable-animations", False),
     ("org.freedesktop.appearance", "reduced-motion", 1),
 )
-_WAIT_MS: Final = 300
+_WAIT_MS: Final = 300  # for an answer of the portal
 _CLIENT_AREA_ANIMATION: Final = 0x1042  # SPI_GETCLIENTAREAANIMATION
 _MAC: Final = Path("Library") / "Preferences" / "com.apple.universalaccess.plist"
 
 
 @lru_cache(maxsize=1)
 def still() -> bool:
-    """Whether nothing is to move by itself, as the desktop said when it was first asked."""
+    """Return whether animations are to be avoided; the desktop is asked once."""
     if sys.platform == "win32":
         moves = ctypes.c_int(1)
         ctypes.windll.user32.SystemParametersInfoW(
@@ -39,13 +39,13 @@ def still() -> bool:
 
 
 def _asked(space: str, key: str) -> object:
-    """Return a setting of the desktop from its portal; None where there is none."""
+    """Return a setting from the desktop portal; None if there is no portal."""
     bus = QDBusConnection.sessionBus()
     if not bus.isConnected():
         return None
     call = QDBusMessage.createMethodCall(*_PORTAL, _SETTINGS, "Read")
     call.setArguments([space, key])
-    found: object = next(iter(bus.call(call, timeout=_WAIT_MS).arguments()), None)
-    while isinstance(found, QDBusVariant):  # the method wraps its answer twice
-        found = found.variant()
-    return found
+    answer: object = next(iter(bus.call(call, timeout=_WAIT_MS).arguments()), None)
+    while isinstance(answer, QDBusVariant):  # the method wraps its answer twice
+        answer = answer.variant()
+    return answer

@@ -19,28 +19,28 @@ _SECTIONS: Final = ("LICENSE", "LICENCE", "COPYING", "NOTICE")
 
 
 def notices() -> Iterator[str]:
-    """Yield one section a package, sorted by name; what only builds the program is left out."""
-    every = {d.metadata["Name"]: d for d in metadata.distributions()}
-    for name in sorted(every, key=str.lower):
+    """Yield one section for each package, sorted by name, without build tools."""
+    distributions = {d.metadata["Name"]: d for d in metadata.distributions()}
+    for name in sorted(distributions, key=str.lower):
         if name.lower() not in _BUILDING:
-            head = f"{name} {every[name].version}: {_licence(every[name])}"
-            yield "\n".join((RULE, head, RULE, *_texts(every[name])))
+            head = f"{name} {distributions[name].version}: {_licence(distributions[name])}"
+            yield "\n".join((RULE, head, RULE, *_texts(distributions[name])))
 
 
 def _licence(distribution: metadata.Distribution) -> str:
-    """What a package says of its licence, in a line."""
+    """Return the licence of a package in one line."""
 
     def lines(field: str) -> list[str]:
         return distribution.metadata.get_all(field) or []
 
     classified = [line for line in lines("Classifier") if line.startswith("License ::")]
     of_classes = "; ".join(line.rpartition(" :: ")[2] for line in classified)
-    named = "".join(lines("License-Expression")) or of_classes or "".join(lines("License"))
-    return named.strip().splitlines()[0][:100] if named.strip() else "see below"
+    licence = "".join(lines("License-Expression")) or of_classes or "".join(lines("License"))
+    return licence.strip().splitlines()[0][:100] if licence.strip() else "see below"
 
 
 def _texts(distribution: metadata.Distribution) -> Iterator[str]:
-    """The licence files that a package carries."""
+    """Return the texts of a package's licence files."""
     for file in distribution.files or ():
         inside = any(part.endswith(".dist-info") for part in file.parts)
         path = Path(str(file.locate()))
@@ -70,8 +70,10 @@ class Sample:
 @cache
 def sample() -> Sample:
     """Read the sample."""
-    data = json.loads(resource("samples", "marked-tbcc.json").read_text(encoding="utf-8"))
-    profile = Profile.from_dict(data["profile"]).with_(name="Sample profile")
+    document = json.loads(resource("samples", "marked-tbcc.json").read_text(encoding="utf-8"))
+    profile = Profile.from_dict(document["profile"]).with_(name="Sample profile")
     return Sample(
-        text=data["texts"][0]["text"], profile=profile, key=SecretKey.from_hex(data["key_hex"])
+        text=document["texts"][0]["text"],
+        profile=profile,
+        key=SecretKey.from_hex(document["key_hex"]),
     )

@@ -1,4 +1,4 @@
-"""What the window remembers: typed, checked, written in one step; a bad file is backed up."""
+"""The settings of the window: validated and written atomically, with a backup of bad files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pura.report.request import MAX_FIELD, PAPERS
 from pura_audit.platform.i18n import filled, translate
 
 FILE: Final = "settings.json"
-MAX_BYTES: Final = 1 << 20
+MAX_BYTES: Final = 1 << 20  # of the settings file; a larger file is not read in full
 MAX_RECENT: Final = 10
 _log = logging.getLogger(__name__)
 
@@ -99,8 +99,8 @@ class WindowSettings:
         """Return a copy with a file on top of the recent ones."""
         if not self.keep_recent:
             return self
-        others = tuple(p for p in self.recent if p != str(path))
-        return replace(self, recent=(str(path), *others)[:MAX_RECENT])
+        earlier = tuple(p for p in self.recent if p != str(path))
+        return replace(self, recent=(str(path), *earlier)[:MAX_RECENT])
 
 
 _CHOICES: Final = {
@@ -118,15 +118,15 @@ _CHOICES: Final = {
 class SettingsFile:
     """The settings on disk.
 
-    A file that is no settings file is moved to a backup; in one that is, only the values that do
-    not fit go back to what is usual.
+    A file that is not a settings file is moved to a backup. Otherwise only invalid values get
+    their defaults again.
 
     Args:
         folder: The configuration folder.
 
     Attributes:
         current: The settings in use.
-        watchers: Told of every change: the settings before it.
+        watchers: Called after every change, with the earlier settings.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -138,29 +138,29 @@ class SettingsFile:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What was wrong with the file, in the language in use; empty when all was well."""
+        """Messages on problems of the file, in the language in use; empty if there were none."""
         if self._unreadable:
-            words = translate(
+            template = translate(
                 "Settings",
                 "The settings could not be read, so the defaults are in use. The old file is "
                 "kept next to the new one as “{file:text}”.",
             )
-            return (filled(words, file=self._backup.name),)
+            return (filled(template, file=self._backup.name),)
         if self._bad:
-            words = translate(
+            template = translate(
                 "Settings",
                 "These settings were not valid and have their defaults again: {names:text}. The"
                 " old file is kept next to the new one as “{file:text}”.",
             )
-            return (filled(words, names=", ".join(self._bad), file=self._backup.name),)
+            return (filled(template, names=", ".join(self._bad), file=self._backup.name),)
         return ()
 
     def update(self, **changes: Any) -> None:
-        """Change settings and write them; a disk that refuses is logged, never in the way."""
+        """Change settings and write them; write errors are logged and not raised."""
         self.replace(replace(self.current, **changes))
 
     def replace(self, settings: WindowSettings) -> None:
-        """Put other settings in place and write them."""
+        """Replace the settings and write them."""
         if settings == self.current:
             return
         before, self.current = self.current, settings
@@ -169,24 +169,24 @@ class SettingsFile:
             write_atomic(self.path, text.encode(), private=True)
         except OSError as error:
             _log.warning("the settings cannot be written: %s", error.strerror)
-        for told in self.watchers:
-            told(before)
+        for watcher in self.watchers:
+            watcher(before)
 
     def _read(self) -> WindowSettings:
         try:
             with self.path.open("rb") as file:
-                data = file.read(MAX_BYTES)
+                file_bytes = file.read(MAX_BYTES)
         except OSError:
             return WindowSettings()
         try:
-            found = json.loads(data)
-            if not isinstance(found, dict):
+            document = json.loads(file_bytes)
+            if not isinstance(document, dict):
                 raise TypeError
         except (ValueError, TypeError, RecursionError):
             self._back_up(keep=False)
             self._unreadable = True
             return WindowSettings()
-        settings, self._bad = _parse(found)
+        settings, self._bad = _parse(document)
         if self._bad:
             self._back_up(keep=True)
         return settings
@@ -196,7 +196,7 @@ class SettingsFile:
         return self.path.with_suffix(".json.bak")
 
     def _back_up(self, *, keep: bool) -> None:
-        """Keep the file as it was found, for somebody who wants to look what was wrong."""
+        """Keep a backup of the bad file."""
         _log.warning("the settings file is damaged; it is kept as %s.bak", FILE)
         with contextlib.suppress(OSError):
             if keep:
@@ -206,35 +206,35 @@ class SettingsFile:
                 self.path.replace(self._backup)
 
 
-def _parse(data: dict[str, Any]) -> tuple[WindowSettings, tuple[str, ...]]:
+def _parse(document: dict[str, Any]) -> tuple[WindowSettings, tuple[str, ...]]:
     """Return the settings, and the names of those that did not fit."""
     defaults = asdict(WindowSettings())
-    values: dict[str, Any] = {}
+    valid: dict[str, Any] = {}
     bad: list[str] = []
     for field in fields(WindowSettings):
-        if field.name not in data:
+        if field.name not in document:
             continue
-        value = data[field.name]
-        if isinstance(value, list):
-            value = tuple(value)
-        if _fits(field.name, value, defaults[field.name]):
-            values[field.name] = value
+        setting = document[field.name]
+        if isinstance(setting, list):
+            setting = tuple(setting)
+        if _fits(field.name, setting, defaults[field.name]):
+            valid[field.name] = setting
         else:
             bad.append(field.name)
-    return WindowSettings(**values), tuple(bad)
+    return WindowSettings(**valid), tuple(bad)
 
 
-def _fits(name: str, value: object, default: object) -> bool:
+def _fits(name: str, setting: object, default: object) -> bool:
     if name in _CHOICES:
-        return value in _CHOICES[name]
+        return setting in _CHOICES[name]
     if name in ("queue_folded", "begin_audits"):
-        return value is None or isinstance(value, bool)
+        return setting is None or isinstance(setting, bool)
     if name == "text_size":
-        return type(value) is int and 8 <= value <= 48
+        return type(setting) is int and 8 <= setting <= 48
     if name in ("columns", "rows"):
-        return isinstance(value, tuple) and all(type(x) is int and x >= 0 for x in value)
+        return isinstance(setting, tuple) and all(type(x) is int and x >= 0 for x in setting)
     if name in ("recent", "pile_hidden", "pile_filters"):
-        return isinstance(value, tuple) and all(isinstance(x, str) for x in value)
+        return isinstance(setting, tuple) and all(isinstance(x, str) for x in setting)
     if name.startswith("report_"):
-        return isinstance(value, str) and len(value) <= MAX_FIELD
-    return type(value) is type(default)
+        return isinstance(setting, str) and len(setting) <= MAX_FIELD
+    return type(setting) is type(default)

@@ -1,4 +1,4 @@
-"""One window a user: a second start hands its files to the first and leaves.
+"""One window a user: a second start hands its files to the first window and ends.
 
 The two meet at a local socket in a folder that only this user may enter, and each asks the system
 who the other is before it sends or takes anything. The place follows from the folder of the
@@ -28,7 +28,8 @@ from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
 from pura.base.files import make_private
 
-VERSION: Final = 1
+VERSION: Final = 1  # of the message between two starts
+# Limits of a message, so that another process cannot fill the memory.
 MAX_BYTES: Final = 1 << 20
 MAX_FILES: Final = 1000
 PATIENCE_MS: Final = 3000  # the first window may be busy drawing
@@ -46,18 +47,18 @@ def meeting_place(state: Path) -> str:
     name = f"pura-audit-{digest.hexdigest()[:24]}"
     if sys.platform == "win32":
         return name
-    given = Path(os.environ.get("XDG_RUNTIME_DIR", ""))
-    if given.is_absolute() and _private(given):
-        return str(given / name)
+    runtime_folder = Path(os.environ.get("XDG_RUNTIME_DIR", ""))
+    if runtime_folder.is_absolute() and _private(runtime_folder):
+        return str(runtime_folder / name)
     return str(state.absolute() / "run" / "window")  # addresses are short: 107 bytes on Linux
 
 
 def _private(folder: Path, *, close: bool = False) -> bool:
-    """Whether a folder is this user's and nobody else may enter it.
+    """Return whether a folder belongs to this user and nobody else may enter it.
 
     Args:
-        folder: What is looked at; a link is none.
-        close: Take the others' rights away first.
+        folder: The folder; a link does not count.
+        close: Whether to remove other users' rights first.
     """
     if sys.platform == "win32":
         return True
@@ -67,13 +68,13 @@ def _private(folder: Path, *, close: bool = False) -> bool:
     except OSError:
         return False
     try:
-        found = os.fstat(handle)
-        if found.st_uid != os.geteuid():
+        status = os.fstat(handle)
+        if status.st_uid != os.geteuid():
             return False
-        if close and stat.S_IMODE(found.st_mode) & 0o077:
+        if close and stat.S_IMODE(status.st_mode) & 0o077:
             os.fchmod(handle, 0o700)
-            found = os.fstat(handle)
-        return not stat.S_IMODE(found.st_mode) & 0o077
+            status = os.fstat(handle)
+        return not stat.S_IMODE(status.st_mode) & 0o077
     except OSError:
         return False
     finally:
@@ -81,7 +82,7 @@ def _private(folder: Path, *, close: bool = False) -> bool:
 
 
 def _same_user(socket: QLocalSocket) -> bool:
-    """Whether the system says that this user holds the other end."""
+    """Return whether this user owns the other end, according to the system."""
     if sys.platform == "win32":
         return True
     try:
@@ -99,21 +100,21 @@ def _same_user(socket: QLocalSocket) -> bool:
     return True
 
 
-def hand_over(place: str, files: Sequence[Path]) -> bool:
-    """Give files to a window that runs already.
+def hand_over(address: str, files: Sequence[Path]) -> bool:
+    """Hand files to a window that already runs.
 
     Args:
-        place: From :func:`meeting_place`.
-        files: What the second start was asked to open; may be empty.
+        address: From :func:`meeting_place`.
+        files: Files that the second start was to open; may be empty.
 
     Returns:
         True when a window took them and has come to the front; False when there is none of this
         user's. Nobody else is told of the files.
     """
-    if not _private(Path(place).parent):
+    if not _private(Path(address).parent):
         return False
     socket = QLocalSocket()
-    socket.connectToServer(place)
+    socket.connectToServer(address)
     if not socket.waitForConnected(PATIENCE_MS):
         return False
     try:
@@ -140,24 +141,24 @@ class FirstWindow(QObject):
     """Listens for later starts.
 
     Args:
-        place: From :func:`meeting_place`.
+        address: From :func:`meeting_place`.
 
     Signals:
-        asked: Paths to open, perhaps none; the window comes to the front.
+        asked: Another start asks the window to come to the front; carries paths to open.
     """
 
     asked = Signal(list)
 
-    def __init__(self, place: str, parent: QObject | None = None) -> None:
+    def __init__(self, address: str, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._place = place
+        self._place = address
         self._waiting: dict[QLocalSocket, bytearray] = {}
         self._server = QLocalServer(self)
         self._server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
         self._server.newConnection.connect(self._welcome)
 
     def listen(self) -> bool:
-        """Begin; a socket that a crashed window left behind is removed first.
+        """Start listening, after removing the socket of a crashed window.
 
         Returns:
             False where there is no folder that is this user's alone, or no socket can be made:
@@ -194,18 +195,18 @@ class FirstWindow(QObject):
             socket.disconnected.connect(lambda s=socket: self._forget(s))
 
     def _read(self, socket: QLocalSocket) -> None:
-        heard = self._waiting.get(socket)
-        if heard is None:
+        received = self._waiting.get(socket)
+        if received is None:
             return
-        heard += socket.readAll().data()
-        if len(heard) > MAX_BYTES:
+        received += socket.readAll().data()
+        if len(received) > MAX_BYTES:
             socket.abort()
-        elif heard.endswith(b"\n"):
-            files = _parse(bytes(heard))
+        elif received.endswith(b"\n"):
+            files = _parse(bytes(received))
             if files is None:
                 socket.abort()
                 return
-            heard.clear()
+            received.clear()
             socket.write(b"ok\n")
             socket.flush()
             self.asked.emit(files)
@@ -216,14 +217,14 @@ class FirstWindow(QObject):
 
 
 def _parse(message: bytes) -> list[Path] | None:
-    """Return the paths, or None for anything that is no message of ours."""
+    """Return the paths of a message, or None if it is invalid."""
     try:
-        data = json.loads(message)
+        document = json.loads(message)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(data, dict) or data.get("version") != VERSION:
+    if not isinstance(document, dict) or document.get("version") != VERSION:
         return None
-    files = data.get("files")
+    files = document.get("files")
     if not isinstance(files, list) or len(files) > MAX_FILES:
         return None
     if not all(isinstance(name, str) and Path(name).is_absolute() for name in files):

@@ -1,6 +1,6 @@
 """Check a report, or a statement that a detector signed.
 
-What failed first, then every single check.
+Failed checks come first, then all others.
 """
 
 from __future__ import annotations
@@ -46,6 +46,7 @@ from pura_audit.widgets.form_dialog import (
 )
 
 C = TypeVar("C", ReportCheck, StatementCheck)
+# Order of the checks in the dialog.
 _RANK: Final = {BAD: 0, NOTICE: 1, OPEN: 2}
 
 
@@ -55,10 +56,10 @@ def _card(check: CheckedPoint) -> Card:
 
 
 class CheckingDialog(PlainDialog, Generic[C]):
-    """Checks one file after the other: one that is chosen, or dropped on the window.
+    """Base class of dialogs that check a chosen or dropped file.
 
     Attributes:
-        checked: The last answer, or None.
+        checked: The last result, or None.
     """
 
     def __init__(
@@ -112,11 +113,11 @@ class CheckingDialog(PlainDialog, Generic[C]):
         self.check()
 
     def check(self) -> None:
-        """Check what is chosen."""
+        """Check the chosen file."""
         raise NotImplementedError
 
     def lines(self) -> list[str]:
-        """Return what is shown of the file before the single checks."""
+        """Return the lines about the file above the single checks."""
         return []
 
     def copy(self) -> None:
@@ -125,8 +126,8 @@ class CheckingDialog(PlainDialog, Generic[C]):
             tongue = language()
             lines = [self.checked.headline(tongue), *self.lines()]
             lines += [
-                f"{one.title(tongue)}: {one.result(tongue)}. {one.text(tongue)}"
-                for one in self.checked.checks
+                f"{check.title(tongue)}: {check.result(tongue)}. {check.text(tongue)}"
+                for check in self.checked.checks
             ]
             QGuiApplication.clipboard().setText("\n".join(lines))
 
@@ -153,33 +154,33 @@ class CheckingDialog(PlainDialog, Generic[C]):
         side, above = (0, 0) if good else (GAP, GRID)
         self.summary.setContentsMargins(side, above, side, above)
         clear_layout(self.rows)
-        others = [one for one in checked.checks if one.state != GOOD]
-        for single in sorted(others, key=lambda one: _RANK[one.state]):
+        faults = [check for check in checked.checks if check.state != GOOD]
+        for single in sorted(faults, key=lambda check: _RANK[check.state]):
             self.rows.addWidget(_card(single))
-        passed = [one for one in checked.checks if one.state == GOOD]
+        passed = [check for check in checked.checks if check.state == GOOD]
         if passed:
-            words = translate(
+            template = translate(
                 "ReportCheck", "Nothing wrong in {n:plural(one check|{n:count} checks)}"
             )
-            fold = Fold(filled(words, n=len(passed)), opened=not others)
+            fold = Fold(filled(template, n=len(passed)), opened=not faults)
             for single in passed:
                 fold.body.addWidget(_card(single))
             self.rows.addWidget(fold)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Welcome a file."""
+        """Accept the drag of a file."""
         if dropped_paths(event.mimeData()) and self._job is None:
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """Check what was dropped."""
+        """Check the dropped file."""
         paths = dropped_paths(event.mimeData())
         if paths and self._job is None:
             event.acceptProposedAction()
             self.take(paths[0])
 
     def done(self, result: int) -> None:
-        """Stop the check with the window."""
+        """Stop the check when the dialog closes."""
         if self._job is not None:
             self._job.drop()
             self._job = None
@@ -187,7 +188,7 @@ class CheckingDialog(PlainDialog, Generic[C]):
 
 
 class ReportCheckDialog(CheckingDialog[ReportCheck]):
-    """Checks one report after the other."""
+    """Verifies reports, one after the other."""
 
     def __init__(
         self, session: Session, path: Path | None = None, parent: QWidget | None = None
@@ -206,8 +207,8 @@ class ReportCheckDialog(CheckingDialog[ReportCheck]):
         )
         self.start = MainButton(translate("ReportCheck", "Check"), self.check, enter=False)
         self.bar = progress_bar(translate("ReportCheck", "Checking"), endless=True)
-        words = translate("ReportCheck", "Show the audits")
-        self.show_audits = plain_button(words, self._show_audits)
+        caption = translate("ReportCheck", "Show the audits")
+        self.show_audits = plain_button(caption, self._show_audits)
         self.stop = plain_button(translate("ReportCheck", "Stop"), self._stop)
         self._lay_out()
         self._refresh()
@@ -216,21 +217,21 @@ class ReportCheckDialog(CheckingDialog[ReportCheck]):
             self.take(path)
 
     def take(self, path: Path) -> None:
-        """Choose a file and check it, once it may be read."""
+        """Choose a file and check it, after the user agreed that it is read."""
         ask_to_read(self, [path], partial(super().take, path))
 
     def _lay_out(self) -> None:
         shut = translate(
             "ReportCheck", "The PDF is taken apart without access to files or network."
         )
-        own = translate(
+        introduction = translate(
             "ReportCheck",
             "Each check has its own result; no single tick stands for all of them.",
         )
         layout = dialog_column(
             self,
             self.windowTitle(),
-            f"{shut} {own}" if confines_children() else own,
+            f"{shut} {introduction}" if confines_children() else introduction,
         )
         for button, name in ((self.choose, self.file), (self.add_trust, self.trusted)):
             layout.addLayout(row_of(button, (name, 1), spacing=GAP))
@@ -255,11 +256,11 @@ class ReportCheckDialog(CheckingDialog[ReportCheck]):
         for widget in (self.choose, self.add_trust, self.again):
             widget.setEnabled(not busy)
         self.start.require({translate("ReportCheck", "Report"): path}, free=not busy)
-        there = self.checked is not None and bool(self.checked.audits)
-        self.show_audits.setEnabled(there and not busy)
+        has_audits = self.checked is not None and bool(self.checked.audits)
+        self.show_audits.setEnabled(has_audits and not busy)
 
     def check(self) -> None:
-        """Check what is chosen."""
+        """Check the chosen file."""
         if self._job is None and self._path is not None:
             rerun, checking = self.again.isChecked(), translate("ReportCheck", "Checking …")
             self.checked = None
@@ -282,7 +283,7 @@ class ReportCheckDialog(CheckingDialog[ReportCheck]):
                 self._ended,
                 self,
                 started=lambda: self.summary.setText(checking),
-                at="model" if rerun else "stores",
+                queue="model" if rerun else "stores",
             )
         self._refresh()
 
@@ -305,7 +306,7 @@ class ReportCheckDialog(CheckingDialog[ReportCheck]):
 
 
 class StatementDialog(CheckingDialog[StatementCheck]):
-    """Checks one statement after the other, without a network."""
+    """Verifies statements of detectors, one after the other, offline."""
 
     def __init__(
         self, session: Session, path: Path | None = None, parent: QWidget | None = None
@@ -321,8 +322,8 @@ class StatementDialog(CheckingDialog[StatementCheck]):
         self._sha256, self._named = "", ""
         self.resize(760, 680)
         self.add_text = plain_button(translate("Statement", "Choose its text …"), self._ask_text)
-        words = translate("Statement", "The text on screen")
-        self.on_screen = plain_button(words, self._take_current)
+        caption = translate("Statement", "The text on screen")
+        self.on_screen = plain_button(caption, self._take_current)
         self.on_screen.setVisible(self._current() is not None)
         self.text = label("", "muted", wrap=True)
         self.statement = label("", "", wrap=True)
@@ -374,7 +375,7 @@ class StatementDialog(CheckingDialog[StatementCheck]):
         )
 
     def take_text(self, path: Path) -> None:
-        """Say which text it should be about, and check again."""
+        """Set the text that the statement should be about, and check again."""
         self._text, self._sha256, self._named = path, "", path.name
         self.check()
 
@@ -386,13 +387,13 @@ class StatementDialog(CheckingDialog[StatementCheck]):
             self.check()
 
     def _current(self) -> tuple[str, str] | None:
-        item = self._session.texts.current
-        if item is None or item.document is None:
+        row = self._session.texts.current
+        if row is None or row.document is None:
             return None
-        return item.name, item.document.sha256
+        return row.name, row.document.sha256
 
     def check(self) -> None:
-        """Check what is chosen."""
+        """Check the chosen file."""
         self.checked = None
         clear_layout(self.rows)
         self.summary.clear()
@@ -407,10 +408,12 @@ class StatementDialog(CheckingDialog[StatementCheck]):
         self._refresh()
 
     def lines(self) -> list[str]:
-        """Return what the statement says."""
-        found = None if self.checked is None else self.checked.statement
+        """Return the content of the statement."""
+        statement = None if self.checked is None else self.checked.statement
         return (
-            [] if found is None else [f"{name}: {text}" for name, text in found.lines(language())]
+            []
+            if statement is None
+            else [f"{name}: {text}" for name, text in statement.lines(language())]
         )
 
     def _show(self, checked: StatementCheck) -> None:

@@ -1,4 +1,4 @@
-"""Make a report: the form on the left, all its pages on the right, and the way to files."""
+"""The dialog that makes a report: the form, a preview of all pages, and saving."""
 
 from __future__ import annotations
 
@@ -65,11 +65,13 @@ from pura_audit.widgets.form_dialog import (
 def report_builder(
     environment: Environment, files: Mapping[str, Path]
 ) -> Callable[[Sequence[Audit], ReportRequest, Path | None, JobContext], Built]:
-    """Return what makes the reports of one dialog, in the queue's thread, and keeps the last one.
+    """Return the function that builds the reports of a dialog and caches the last one.
+
+    It runs in the queue's thread.
 
     Args:
-        environment: Its case log says what was reviewed.
-        files: Where the files that were examined are, by their SHA-256.
+        environment: The environment with the case log.
+        files: Paths of the examined files by SHA-256.
     """
     last: Built | None = None
     drawn: dict[tuple[str, Path | None], tuple[PagePicture, ...]] = {}
@@ -110,14 +112,14 @@ def saving(
     *,
     replace: bool,
 ) -> Work[tuple[Built, WrittenReport] | FilesTakenError]:
-    """Return what makes a report and writes it, with the files next to it.
+    """Return the work that builds a report and writes it with its accompanying files.
 
     Args:
-        build: Makes the report.
-        path: The PDF.
-        files: The other files, as :func:`write_report` takes them.
-        secret: Encrypts the annex; None leaves it readable. It is wiped once it was used.
-        replace: The person has agreed that files are replaced.
+        build: Builds the report.
+        path: Path of the PDF.
+        files: The accompanying files, as arguments of :func:`write_report`.
+        secret: Passphrase that encrypts the annex, wiped after use; None for no encryption.
+        replace: Whether the user agreed to replace existing files.
     """
 
     def work(context: JobContext) -> tuple[Built, WrittenReport] | FilesTakenError:
@@ -132,8 +134,8 @@ def saving(
                 progress=context.progress,
                 checkpoint=context.checkpoint,
             )
-        except FilesTakenError as taken:
-            return taken
+        except FilesTakenError as error:
+            return error
         if secret is not None:
             secret.wipe()
         return built, written
@@ -142,7 +144,7 @@ def saving(
 
 
 class FilesGroup(Fold):
-    """Which files are saved next to the PDF."""
+    """The group of the files that are saved with the PDF."""
 
     changed = Signal()
 
@@ -153,16 +155,16 @@ class FilesGroup(Fold):
         self.html = QCheckBox(translate("Report", "The report as a page (HTML)"))
         self.annex = QCheckBox(translate("Report", "Sealed annex with the names (PDF)"))
         self.annex.setChecked(True)
-        words = translate(
+        explanation = translate(
             "Report",
             "The names of those to whom payloads were issued never appear in the report. "
             "They are in the annex; the report prints the annex's SHA-256.",
         )
-        self._about = label(words, "muted", wrap=True)
+        self._about = label(explanation, "muted", wrap=True)
         self.lock = QCheckBox(translate("Report", "Encrypt the annex under a passphrase"))
         self.lock.setChecked(True)
-        asked = translate("Report", "Saving asks for this passphrase, twice: choose it before.")
-        self._asked = label(asked, "muted", wrap=True)
+        notice = translate("Report", "Saving asks for this passphrase, twice: choose it before.")
+        self._asked = label(notice, "muted", wrap=True)
         for box in (self.record, self.tables, self.html, self.annex, self.lock):
             box.toggled.connect(lambda _: self._count())
             self.body.addWidget(box)
@@ -170,31 +172,31 @@ class FilesGroup(Fold):
         self.follow(())
 
     def follow(self, audits: tuple[Audit, ...]) -> None:
-        """Offer the annex where there are names."""
-        there = any(row[2].strip() for row in names(audits))
-        self.annex.setVisible(there)
-        self.lock.setVisible(there)
-        self._about.setVisible(there)
-        self._there = there
+        """Offer the annex if the audits have names of recipients."""
+        has_names = any(row[2].strip() for row in names(audits))
+        self.annex.setVisible(has_names)
+        self.lock.setVisible(has_names)
+        self._about.setVisible(has_names)
+        self._there = has_names
         self._count()
 
     def _count(self) -> None:
-        shown = [(self.record, "JSON"), (self.tables, "CSV"), (self.html, "HTML")]
+        boxes = [(self.record, "JSON"), (self.tables, "CSV"), (self.html, "HTML")]
         if self._there:
-            shown.append((self.annex, translate("Report", "annex")))
-        words = ", ".join(name for box, name in shown if box.isChecked())
-        self.tell(words or translate("Report", "none"))
+            boxes.append((self.annex, translate("Report", "annex")))
+        kinds = ", ".join(name for box, name in boxes if box.isChecked())
+        self.tell(kinds or translate("Report", "none"))
         self.lock.setEnabled(self.annex.isChecked())
         self._asked.setVisible(self.locks)
         self.changed.emit()
 
     @property
     def locks(self) -> bool:
-        """Whether there is an annex to be encrypted."""
+        """Whether an annex will be encrypted."""
         return self._there and self.annex.isChecked() and self.lock.isChecked()
 
     def further(self, pdf: Path) -> dict[str, Any]:
-        """Return what is written next to a PDF, as :func:`write_report` takes it."""
+        """Return the accompanying files as arguments of :func:`write_report`."""
         names = {"record": ".json", "html": ".html", "annex": "-sealed.pdf"}
         boxes = {"record": self.record, "html": self.html, "annex": self.annex}
         files: dict[str, Any] = {
@@ -208,14 +210,14 @@ class FilesGroup(Fold):
 
 
 class SaveProgress(QWidget):
-    """How saving goes: words, a bar, and a way to stop.
+    """Shows the progress of saving, with a button to stop.
 
     Args:
-        queue: Where it is done.
+        queue: The queue that saves.
 
     Signals:
-        saved: The report is written: what was built, and the path of the PDF.
-        failed: It is not; a Failure.
+        saved: The report was written; carries the built report and the path of the PDF.
+        failed: Saving failed; carries a Failure.
         busy_changed: Saving began or ended.
     """
 
@@ -251,22 +253,22 @@ class SaveProgress(QWidget):
         *,
         replace: bool = False,
     ) -> None:
-        """Write the files of a report; as :func:`saving`."""
+        """Write the files of a report; see :func:`saving`."""
         if self.busy:
             return
-        again = partial(self.save, build, path, files, secret, replace=True)
+        retry = partial(self.save, build, path, files, secret, replace=True)
         self.words.say(translate("Report", "Saving the report …"))
         run_endless(self.bar)
         self._saving = self._queue.do(
             saving(build, path, files, secret, replace=replace),
-            lambda outcome: self._ended(outcome, path, again),
+            lambda outcome: self._ended(outcome, path, retry),
             self,
             progressed=self._progressed,
         )
         self._show()
 
     def cancel(self) -> None:
-        """Stop; nothing is written if writing has not begun."""
+        """Stop saving; no file is written unless writing has begun."""
         if self._saving is not None:
             self._saving.cancel()
 
@@ -285,13 +287,13 @@ class SaveProgress(QWidget):
         self,
         outcome: Outcome[tuple[Built, WrittenReport] | FilesTakenError],
         path: Path,
-        again: Callable[[], None],
+        retry: Callable[[], None],
     ) -> None:
         self._saving = None
         match outcome:
-            case Done(FilesTakenError() as taken):
+            case Done(FilesTakenError() as error):
                 self.words.say("")
-                self._ask(taken.paths, again)
+                self._ask(error.paths, retry)
             case Done((built, written)):
                 self.words.say(saved_words(path, written), role="done")
                 self.saved.emit(built, path)
@@ -302,7 +304,7 @@ class SaveProgress(QWidget):
                 self.words.say(translate("Report", "Stopped; nothing was written."))
         self._show()
 
-    def _ask(self, paths: Sequence[Path], again: Callable[[], None]) -> None:
+    def _ask(self, paths: Sequence[Path], retry: Callable[[], None]) -> None:
         listed = ", ".join(quoted(path.name) for path in paths[:4])
         if len(paths) > 4:
             listed += ", …"
@@ -320,23 +322,23 @@ class SaveProgress(QWidget):
             translate("Report", "Save the report"),
             question,
             translate("Report", "Their present content is lost."),
-            (translate("Report", "Replace"), again),
+            (translate("Report", "Replace"), retry),
         )
 
 
 def saved_words(path: Path, written: WrittenReport) -> str:
-    """Say what was written, and where."""
-    words = filled(translate("Report", "“{file:text}” is saved."), file=path.name)
+    """Return which files were written."""
+    sentences = filled(translate("Report", "“{file:text}” is saved."), file=path.name)
     annex = written.annex
     more_files = sum(file not in (path, annex) for file in written.files)
     if more_files:
-        more = filled(
+        further = filled(
             translate("Report", "{n:count} more {n:plural(file is|files are)} next to it."),
             n=more_files,
         )
-        words = f"{words} {more}"
+        sentences = f"{sentences} {further}"
     if annex is not None:
-        apart = filled(
+        annex_sentence = filled(
             translate(
                 "Report",
                 "The names are next to it in “{file:text}”, which only you can read; store that"
@@ -344,25 +346,25 @@ def saved_words(path: Path, written: WrittenReport) -> str:
             ),
             file=annex.name,
         )
-        words = f"{words} {apart}"
-    return words
+        sentences = f"{sentences} {annex_sentence}"
+    return sentences
 
 
-FORM: Final = 380
+FORM: Final = 380  # pixels of the form beside the preview
 
 
 class ReportDialog(PlainDialog):
     """Makes one report of one or several audits.
 
     Args:
-        session: Its settings and its jobs.
-        audits: Names and audits to choose from; the first is ticked.
-        base: What is known beforehand: case, item, parties.
-        every: All audits are ticked.
+        session: The session with its settings and jobs.
+        audits: Names and audits to choose from; the first one is ticked.
+        base: Initial content: case, item and parties.
+        tick_all: Whether all audits are ticked.
 
     Signals:
-        saved: A report was written: what was built, and the path of the PDF.
-        sign_wanted: A written report is to be signed: its path.
+        saved: A report was written; carries the built report and the path of the PDF.
+        sign_wanted: A written report is to be signed; carries its path.
     """
 
     saved = Signal(object, object)
@@ -375,7 +377,7 @@ class ReportDialog(PlainDialog):
         base: ReportRequest | None = None,
         parent: QWidget | None = None,
         *,
-        every: bool = False,
+        tick_all: bool = False,
     ) -> None:
         super().__init__(parent)
         self._session = session
@@ -386,7 +388,7 @@ class ReportDialog(PlainDialog):
         self._noting = QTimer(self, singleShot=True, interval=PAUSE_MS)
         self._noting.timeout.connect(self._note)
         base = base or ReportRequest()
-        first = audits if every else audits[:1]
+        first = audits if tick_all else audits[:1]
         self._draft = ReportDraft(session.drafts, [audit.id for _, audit in first])
         draft = self._draft.found
         self.setWindowTitle(translate("Report", "Report"))
@@ -412,13 +414,13 @@ class ReportDialog(PlainDialog):
             base if draft is None else replace(draft, log=base.log, reviewed=base.reviewed),
             session.settings.current,
             self.left,
-            every=every,
+            tick_all=tick_all,
         )
         self.files = FilesGroup()
         self.form.extra.addWidget(self.files)
         self.line = SaveProgress(queue)
-        words = translate("Report", "Save report …")
-        self.save_button = MainButton(words, self.ask_where, enter=False)
+        caption = translate("Report", "Save report …")
+        self.save_button = MainButton(caption, self.ask_where, enter=False)
         self.save_button.setShortcut(QKeySequence.StandardKey.Save)
         self.save_button.setToolTip(
             self.save_button.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
@@ -458,16 +460,16 @@ class ReportDialog(PlainDialog):
         self._announce()
 
     def _fit(self, parent: QWidget | None) -> None:
-        """Be nearly as large as the window behind."""
+        """Make the dialog nearly as large as the window behind it."""
         window = parent.window().size() if parent is not None else self.size()
         self.resize(
             max(980, min(1400, window.width() - 40)), max(600, min(980, window.height() - 32))
         )
 
     def _announce(self) -> None:
-        """Say what saving will ask for."""
-        words = translate("Report", "Saving asks for the annex’s passphrase.")
-        self.asks.setText(words if self.files.locks else "")
+        """Show whether saving will ask for a passphrase."""
+        notice = translate("Report", "Saving asks for the annex’s passphrase.")
+        self.asks.setText(notice if self.files.locks else "")
 
     def _refresh(self) -> None:
         busy = self.line.busy
@@ -489,11 +491,11 @@ class ReportDialog(PlainDialog):
         self._refresh()
 
     def _note(self) -> None:
-        chosen = self.form.audits.chosen()
-        self._draft.note([audit.id for audit in chosen], self.form.request())
+        ticked = self.form.audits.chosen()
+        self._draft.note([audit.id for audit in ticked], self.form.request())
 
     def _work(self) -> Work[Built]:
-        """Return what makes the report that is filled in."""
+        """Return the work that builds the report of the form."""
         form = self.form
         return partial(self._build, form.audits.chosen(), form.request(), form.layout_.logo)
 
@@ -520,7 +522,7 @@ class ReportDialog(PlainDialog):
         ask_files(self, title, self.take_originals, translate("Report", "PDF (*.pdf)"))
 
     def take_originals(self, paths: Sequence[Path]) -> None:
-        """Show the pages of these files, where they are the ones that were examined."""
+        """Use the pages of these files if they are the examined ones."""
 
         def told(outcome: Outcome[dict[str, Path]]) -> None:
             if isinstance(outcome, Done):
@@ -534,7 +536,7 @@ class ReportDialog(PlainDialog):
     # Saving
 
     def ask_where(self) -> None:
-        """Ask for a name, unless something in the form must be mended first."""
+        """Ask for the file to save to, unless the form has errors."""
         failure = self.preview.failure
         if not self.form.check() or (failure is not None and self.form.place_failure(failure)):
             self.form.point()
@@ -544,8 +546,8 @@ class ReportDialog(PlainDialog):
             return
         built = self.preview.built
         number = self.form.report.number.text or (built.report.number if built else "")
-        places = QStandardPaths.StandardLocation
-        documents = Path(QStandardPaths.writableLocation(places.DocumentsLocation))
+        locations = QStandardPaths.StandardLocation
+        documents = Path(QStandardPaths.writableLocation(locations.DocumentsLocation))
         ask_target(
             self,
             translate("Report", "Save the report"),
@@ -558,13 +560,13 @@ class ReportDialog(PlainDialog):
         )
 
     def _state(self) -> str:
-        """Name what the report is, for the name of its file."""
+        """Return the kind of the report for its file name."""
         if self.form.report.final.isChecked():
             return translate("Report", "final")
         return translate("Report", "draft")
 
     def save_to(self, path: Path) -> None:
-        """Write the report, and the files next to it."""
+        """Write the report and its accompanying files."""
         if path.suffix.lower() != ".pdf":
             path = path.with_name(f"{path.name}.pdf")
         if not self.form.check():
@@ -607,7 +609,7 @@ class ReportDialog(PlainDialog):
     # The end
 
     def reject(self) -> None:
-        """Ask before what was filled in is lost."""
+        """Ask for confirmation before the input is lost."""
         if self.line.busy:
             self.line.cancel()
         elif not self._dirty:
@@ -626,7 +628,7 @@ class ReportDialog(PlainDialog):
         self.reject()
 
     def done(self, result: int) -> None:
-        """Want nothing any more."""
+        """Stop all work when the dialog closes."""
         self.preview.close_down()
         self.line.cancel()
         self._forget()

@@ -1,4 +1,4 @@
-"""The form of a report: calm groups that fold away, and the request that comes of them."""
+"""The form of a report: groups of fields that fold, and the request made of them."""
 
 from __future__ import annotations
 
@@ -50,17 +50,17 @@ SUPPLEMENTS: Final = "supplements"
 
 
 class ReportForm(QScrollArea):
-    """All that a report is told.
+    """The form with all inputs of a report.
 
     Args:
-        audits: Names and audits to choose from; the first is chosen.
-        base: What is known beforehand.
-        settings: What is remembered of the organisation.
-        parent: Where it lies.
-        every: All audits are chosen, not the first alone.
+        audits: Names and audits to choose from; the first one is ticked.
+        base: Initial content.
+        settings: The settings with the details of the organisation.
+        parent: The widget that holds the form.
+        tick_all: Whether all audits are ticked, not only the first.
 
     Signals:
-        changed: Something in it is other than before.
+        changed: The input has changed.
     """
 
     changed = Signal()
@@ -72,11 +72,11 @@ class ReportForm(QScrollArea):
         settings: WindowSettings,
         parent: QWidget | None = None,
         *,
-        every: bool = False,
+        tick_all: bool = False,
     ) -> None:
         super().__init__(parent)
         self.base = base
-        self.audits = AuditsGroup(audits, every=every)
+        self.audits = AuditsGroup(audits, tick_all=tick_all)
         self.report = ReportGroup(base)
         self.parties = parties_group(base, settings)
         self.item = item_group(base, settings)
@@ -110,13 +110,13 @@ class ReportForm(QScrollArea):
         self._follow()
 
     def _follow(self) -> None:
-        """Show what the chosen audits allow."""
-        chosen = self.audits.chosen()
-        self.text.follow(chosen)
-        self.report.follow(chosen)
+        """Show the inputs that apply to the ticked audits."""
+        ticked = self.audits.chosen()
+        self.text.follow(ticked)
+        self.report.follow(ticked)
 
     def _reveal(self, group: Fold, opened: bool) -> None:
-        """Bring a group into view that was just opened, once it has its size."""
+        """Scroll a group into view after it was opened."""
         if opened:
             QTimer.singleShot(0, group, lambda: self.ensureWidgetVisible(group, 0, GRID))
 
@@ -125,7 +125,7 @@ class ReportForm(QScrollArea):
         self.changed.emit()
 
     def check(self) -> bool:
-        """Say below every field what is wrong with it; return whether all is well."""
+        """Check all fields and show errors below them; return whether all are valid."""
         bad = [group for group in self.groups if not group.check()]
         if self.report.final.isChecked() and not self.parties.fields["authoriser"].text:
             self.parties.fields["authoriser"].complain(
@@ -137,33 +137,33 @@ class ReportForm(QScrollArea):
         return not bad
 
     def request(self) -> ReportRequest:
-        """Return what the report is told; its logo is a file still."""
+        """Return the request of the form; the logo is still a path."""
         request = self.base
         for group in self.groups:
             request = group.into(request)
         return request
 
     def place_failure(self, failure: Failure) -> bool:
-        """Say a failure where it belongs; return whether there is such a place."""
-        words = failure.words
+        """Show a failure at the field that caused it; return whether there is one."""
+        message = failure.words
         match failure.code:
             case code if code.startswith("report-words"):
                 name = code.removeprefix("report-words").lstrip("-") or "remark"
-                self.remarks.fields[name].complain(words)
+                self.remarks.fields[name].complain(message)
                 self.remarks.open()
             case "report-authoriser":
-                self.parties.fields["authoriser"].complain(words)
+                self.parties.fields["authoriser"].complain(message)
                 self.parties.open()
             # The logo is the only file that a report is made of.
             case "report-logo" | "file-unreadable" | "file-large":
-                self.layout_.logo_field.complain(words)
+                self.layout_.logo_field.complain(message)
                 self.layout_.open()
             case _:
                 return False
         return True
 
     def point(self) -> None:
-        """Bring the first field that has something wrong into view."""
+        """Scroll to the first field with an error."""
         for field in self.findChildren(LabelledField):
             if field.wrong.text():
                 field.widget.setFocus()
@@ -171,20 +171,20 @@ class ReportForm(QScrollArea):
                 return
 
     def clear_failures(self) -> None:
-        """Take back the failures of fields that only building the report finds."""
+        """Remove errors that only building the report can detect."""
         for field in self.remarks.fields.values():
             field.check()
         self.layout_.logo_field.complain("")
 
     def remembered(self) -> dict[str, str]:
-        """Return what the settings keep: nothing of a text, and nothing of a case."""
+        """Return the inputs that the settings store; none is about a text or a case."""
         parties = self.parties.fields
         logo: Path | None = self.layout_.logo
-        kept = {
+        settings = {
             f"report_{name}": parties[name].text
             for name in ("organisation", "address", "place", "examiner")
         }
-        return kept | {
+        return settings | {
             "report_standing": self.remarks.fields["standing"].text,
             "report_language": str(self.layout_.language.currentData()),
             "report_paper": str(self.layout_.paper.currentData()),
@@ -193,7 +193,7 @@ class ReportForm(QScrollArea):
 
 
 class ReportGroup(WordsGroup):
-    """Number, case, and how final it is."""
+    """The group of number, case, and state of the report."""
 
     def __init__(self, base: ReportRequest) -> None:
         super().__init__(translate("Report", "Report"), opened=True)
@@ -235,8 +235,8 @@ class ReportGroup(WordsGroup):
             "replaces": self.replaces,
             "reason": self.reason,
         }
-        for name, words in self.fields.items():
-            words.set_text(getattr(base, name))
+        for name, text_field in self.fields.items():
+            text_field.set_text(getattr(base, name))
         today = QDate.currentDate().toString(Qt.DateFormat.ISODate)
         self.issued.set_text(base.issued[:10] or today)
         add_parts(
@@ -250,17 +250,17 @@ class ReportGroup(WordsGroup):
             self.final,
             self.stays_draft,
         )
-        for words in self.fields.values():
-            words.edited.connect(self._edited)
+        for text_field in self.fields.values():
+            text_field.edited.connect(self._edited)
         self.version.valueChanged.connect(lambda _: self._edited())
         self.final.toggled.connect(lambda _: self._edited())
         self._related()
 
     def follow(self, audits: Sequence[Audit]) -> None:
-        """Keep the report a draft where anyone can know a key of its findings."""
+        """Keep the report a draft if a key of its findings is public."""
         keys = dict.fromkeys(key for audit in audits for key in audit.finding.public_keys)
-        words = translate("Report", "It stays a draft: anyone can know the key {keys:text}.")
-        self.stays_draft.setText(filled(words, keys=", ".join(keys)) if keys else "")
+        template = translate("Report", "It stays a draft: anyone can know the key {keys:text}.")
+        self.stays_draft.setText(filled(template, keys=", ".join(keys)) if keys else "")
         self.stays_draft.setVisible(bool(keys))
         if keys:
             self.final.setChecked(False)
@@ -277,7 +277,7 @@ class ReportGroup(WordsGroup):
         self.tell(translate("Report", "final") if final else translate("Report", "draft"))
 
     def check(self) -> bool:
-        """Say what is wrong; return whether all is well."""
+        """Check the input and show errors; return whether it is valid."""
         good = super().check()
         if not QDate.fromString(self.issued.text, Qt.DateFormat.ISODate).isValid():
             self.issued.complain(translate("Report", "Write it as 2026-11-21."))
@@ -287,13 +287,13 @@ class ReportGroup(WordsGroup):
     def into(self, request: ReportRequest) -> ReportRequest:
         """Return the request with this group's fields."""
         relation = self.relation.currentData()
-        told = self.texts()
+        texts = self.texts()
         if relation == FIRST:
-            told |= {"replaces": "", "reason": ""}
+            texts |= {"replaces": "", "reason": ""}
         return replace(
             request,
             version=self.version.value(),
             final=self.final.isChecked(),
             supplements=relation == SUPPLEMENTS,
-            **told,
+            **texts,
         )

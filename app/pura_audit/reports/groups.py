@@ -1,6 +1,6 @@
-"""Groups of the report's form.
+"""Groups of the form of a report.
 
-Audits, parties, item, remarks, layout, and what it shows of the text.
+The groups are audits, parties, item, remarks, layout, and how the text is shown.
 """
 
 from __future__ import annotations
@@ -49,44 +49,44 @@ from pura_audit.widgets.form_dialog import (
 )
 from pura_audit.widgets.text_layout import safe_text
 
-_ROW: Final = 27
+_ROW: Final = 27  # pixels of a row in the list of audits
 _ROWS: Final = 5  # that are seen at once
 
 
 class FormGroup(Fold):
-    """A group of the report's form.
+    """A group of the form of a report.
 
     Signals:
-        changed: Something was typed or chosen.
+        changed: The input has changed.
     """
 
     changed = Signal()
 
     def check(self) -> bool:
-        """Say what is wrong; return whether all is well."""
+        """Check the input and show errors; return whether it is valid."""
         return True
 
     def into(self, request: ReportRequest) -> ReportRequest:
-        """Return the request with what this group holds."""
+        """Return the request with the input of this group."""
         return request
 
 
 class AuditsGroup(FormGroup):
-    """Which audits go into the report."""
+    """The group of the audits that the report covers."""
 
-    def __init__(self, audits: Sequence[tuple[str, Audit]], *, every: bool = False) -> None:
+    def __init__(self, audits: Sequence[tuple[str, Audit]], *, tick_all: bool = False) -> None:
         super().__init__(translate("Report", "Audits"), opened=True)
         self._audits = [audit for _, audit in audits]
         self.list = QListWidget()
         self.list.setAccessibleName(translate("Report", "Audits of this report"))
         self.list.setTextElideMode(Qt.TextElideMode.ElideRight)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        for place, (name, audit) in enumerate(audits):
+        for index, (name, audit) in enumerate(audits):
             row = QListWidgetItem(f"{name} · {audit.title(language())}")
             row.setToolTip(row.text())
             row.setFlags(row.flags() | Qt.ItemFlag.ItemIsUserCheckable)
-            on = every or place == 0
-            row.setCheckState(Qt.CheckState.Checked if on else Qt.CheckState.Unchecked)
+            ticked = tick_all or index == 0
+            row.setCheckState(Qt.CheckState.Checked if ticked else Qt.CheckState.Unchecked)
             self.list.addItem(row)
         self.list.setCurrentRow(0)
         self.list.setFixedHeight(_ROW * max(1, min(len(self._audits), _ROWS)) + 8)
@@ -96,41 +96,41 @@ class AuditsGroup(FormGroup):
         self._changed()
 
     def chosen(self) -> tuple[Audit, ...]:
-        """Return the audits that are ticked, in their order."""
+        """Return the ticked audits, in their order."""
         return tuple(
             audit
-            for place, audit in enumerate(self._audits)
-            if self.list.item(place).checkState() == Qt.CheckState.Checked
+            for index, audit in enumerate(self._audits)
+            if self.list.item(index).checkState() == Qt.CheckState.Checked
         )
 
     def _changed(self) -> None:
-        words = translate("Report", "{n:count} of {all:count}")
-        self.tell(filled(words, n=len(self.chosen()), all=len(self._audits)))
+        template = translate("Report", "{n:count} of {all:count}")
+        self.tell(filled(template, n=len(self.chosen()), all=len(self._audits)))
         self.changed.emit()
 
     def check(self) -> bool:
-        """Say what is wrong; return whether all is well."""
-        words, count = "", len(self.chosen())
+        """Check the input and show errors; return whether it is valid."""
+        fault, count = "", len(self.chosen())
         if not count:
-            words = translate("Report", "Tick at least one audit.")
+            fault = translate("Report", "Tick at least one audit.")
         elif count > MAX_AUDITS:
-            words = translate("Report", "A report takes at most {most:count} audits.")
-            words = filled(words, most=MAX_AUDITS)
-        self.wrong.setText(words)
-        self.wrong.setVisible(bool(words))
-        return not words
+            fault = translate("Report", "A report takes at most {most:count} audits.")
+            fault = filled(fault, most=MAX_AUDITS)
+        self.wrong.setText(fault)
+        self.wrong.setVisible(bool(fault))
+        return not fault
 
 
 class WordsGroup(FormGroup):
-    """A group of words that says how many of its fields are filled.
+    """A group of text fields that shows how many are filled in.
 
     Args:
-        heading: Of the group.
-        part: Of the request that they are: ``parties`` or ``item``; "" where they stand in itself.
-        opened: Unfolded at first.
+        heading: Heading of the group.
+        part: Part of the request with the fields: ``parties``, ``item``, or "" for the request.
+        opened: Whether the group is open at first.
 
     Attributes:
-        fields: By the names that they have in what the report is told.
+        fields: The fields, by their names in the request.
     """
 
     def __init__(self, heading: str, part: str = "", *, opened: bool = False) -> None:
@@ -148,21 +148,21 @@ class WordsGroup(FormGroup):
         """Add fields.
 
         Args:
-            captions: By the names of the fields.
-            base: Has what stands in them at first.
-            settings: Have what each report says, where nothing else is known.
-            lines: Of fields with more than one.
+            captions: Captions by the names of the fields.
+            base: The request with the initial content.
+            settings: The settings with the usual content of reports.
+            lines: Number of lines of fields with more than one.
         """
-        known = getattr(base, self._part) if self._part else base
+        defaults = getattr(base, self._part) if self._part else base
         for name, caption in captions.items():
-            words = Words(caption, lines=lines.get(name, 1))
+            field = Words(caption, lines=lines.get(name, 1))
             usual = getattr(settings, f"report_{name}", "")
             if name == "examiner":  # whoever works here said it once
                 usual = usual or settings.auditor
-            words.set_text(getattr(known, name) or usual)
-            words.edited.connect(self._edited)
-            self.fields[name] = words
-            self.body.addWidget(words)
+            field.set_text(getattr(defaults, name) or usual)
+            field.edited.connect(self._edited)
+            self.fields[name] = field
+            self.body.addWidget(field)
         self._count()
 
     def _edited(self) -> None:
@@ -170,21 +170,21 @@ class WordsGroup(FormGroup):
         self.changed.emit()
 
     def _count(self) -> None:
-        given = sum(bool(words.text) for words in self.fields.values())
-        words = translate("Report", "{n:count} of {all:count} given")
-        none = translate("Report", "not given")
-        self.tell(filled(words, n=given, all=len(self.fields)) if given else none)
+        filled_in = sum(bool(field.text) for field in self.fields.values())
+        template = translate("Report", "{n:count} of {all:count} given")
+        nothing = translate("Report", "not given")
+        self.tell(filled(template, n=filled_in, all=len(self.fields)) if filled_in else nothing)
 
     def check(self) -> bool:
-        """Say what is wrong; return whether all is well."""
-        return not sum(not words.check() for words in self.fields.values())  # each says it
+        """Check the input and show errors; return whether it is valid."""
+        return not sum(not field.check() for field in self.fields.values())  # each says it
 
     def texts(self) -> dict[str, Any]:
-        """Return what stands in the fields, by their names."""
-        return {name: words.text for name, words in self.fields.items()}
+        """Return the texts of the fields by name."""
+        return {name: field.text for name, field in self.fields.items()}
 
     def into(self, request: ReportRequest) -> ReportRequest:
-        """Return the request with these words."""
+        """Return the request with these texts."""
         texts = self.texts()
         if self._part:
             texts = {self._part: replace(getattr(request, self._part), **texts)}
@@ -192,7 +192,7 @@ class WordsGroup(FormGroup):
 
 
 def parties_group(base: ReportRequest, settings: WindowSettings) -> WordsGroup:
-    """Return the group of who asks, who examines, who answers for it."""
+    """Return the group of the parties: client, examiner and authoriser."""
     captions = {
         "organisation": translate("Report", "Organisation"),
         "address": translate("Report", "Address"),
@@ -212,7 +212,7 @@ def parties_group(base: ReportRequest, settings: WindowSettings) -> WordsGroup:
 
 
 def item_group(base: ReportRequest, settings: WindowSettings) -> WordsGroup:
-    """Return the group of how the item came in."""
+    """Return the group of how the item was received."""
     captions = {
         "source": translate("Report", "Source and how it was received"),
         "received": translate("Report", "Date and time of receipt"),
@@ -226,7 +226,7 @@ def item_group(base: ReportRequest, settings: WindowSettings) -> WordsGroup:
 
 
 def remarks_group(base: ReportRequest, settings: WindowSettings) -> WordsGroup:
-    """Return the group of what the examiner and the reviewer add."""
+    """Return the group of the remarks of examiner and reviewer."""
     captions = {
         "deviations": translate("Report", "Deviations from the method"),
         "external": translate("Report", "Parts that others provided"),
@@ -244,7 +244,7 @@ def remarks_group(base: ReportRequest, settings: WindowSettings) -> WordsGroup:
 
 
 class LayoutGroup(FormGroup):
-    """Language, paper, logo."""
+    """The group of language, paper and logo."""
 
     def __init__(self, base: ReportRequest, settings: WindowSettings) -> None:
         super().__init__(translate("Report", "Layout"))
@@ -274,8 +274,8 @@ class LayoutGroup(FormGroup):
         self.logo_name = ElidedLabel()
         self.choose = plain_button(translate("Report", "Choose …"), self._ask_logo)
         self.choose.setAccessibleName(translate("Report", "Choose a logo"))
-        words = translate("Report", "Leave out")
-        self.drop = plain_button(words, lambda: self.take_logo(None))
+        caption = translate("Report", "Leave out")
+        self.drop = plain_button(caption, lambda: self.take_logo(None))
         self.drop.setAccessibleName(translate("Report", "Leave the logo out"))
         row = QWidget()
         row_of((self.logo_name, 1), self.choose, self.drop, inside=row)
@@ -290,9 +290,11 @@ class LayoutGroup(FormGroup):
         self._changed()
 
     def _changed(self) -> None:
-        given = translate("Report", "from the case")
-        none = translate("Report", "none")
-        self.logo_name.setText(self.logo.name if self.logo else given if self._given else none)
+        from_case = translate("Report", "from the case")
+        without = translate("Report", "none")
+        self.logo_name.setText(
+            self.logo.name if self.logo else from_case if self._given else without
+        )
         self.drop.setEnabled(self.logo is not None or self._given)
         self.tell(f"{self.language.currentText()} · {self.paper.currentText()}")
         self.changed.emit()
@@ -316,21 +318,21 @@ class LayoutGroup(FormGroup):
 
 
 def usual_paper() -> str:
-    """Return the paper that the system's country uses."""
+    """Return the usual paper size of the system's country."""
     system = QLocale.system().measurementSystem()
     return "us-letter" if system == QLocale.MeasurementSystem.ImperialUSSystem else "a4"
 
 
 Ranges = tuple[tuple[int, int], ...]
 _STEPS: Final = 200  # that can be taken back
-MOST: Final = 5000  # places that are blacked out at once
+MAX_MATCHES: Final = 5000  # places that are blacked out at once
 
 
 class RedactionView(QWidget):
-    """The text, and what of it is blacked out.
+    """The text in which the user blacks out parts.
 
     Signals:
-        changed: Other stretches are blacked out.
+        changed: The redactions have changed.
     """
 
     changed = Signal()
@@ -363,7 +365,7 @@ class RedactionView(QWidget):
         self._show()
 
     def load(self, text: str, ranges: Iterable[tuple[int, int]] = ()) -> None:
-        """Show another text with what is blacked out of it."""
+        """Show another text with its redactions."""
         if text != self.text:
             self.text = text
             codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
@@ -377,49 +379,49 @@ class RedactionView(QWidget):
     # Intentions
 
     def hide_chosen(self) -> None:
-        """Black out what is selected."""
+        """Black out the selection."""
         start, end = self.chosen()
         if start < end:
             self._set((*self.ranges, (start, end)))
 
     def hide_everywhere(self) -> None:
-        """Black out every place where the text says what is selected."""
+        """Black out every occurrence of the selection."""
         start, end = self.chosen()
-        words = self.text[start:end]
-        if not words.strip():
+        selection = self.text[start:end]
+        if not selection.strip():
             return
-        found = []
-        place = self.text.find(words)
-        while place >= 0:
-            found.append((place, place + len(words)))
-            place = self.text.find(words, place + len(words))
-            if len(found) > MOST:
+        matches = []
+        position = self.text.find(selection)
+        while position >= 0:
+            matches.append((position, position + len(selection)))
+            position = self.text.find(selection, position + len(selection))
+            if len(matches) > MAX_MATCHES:
                 self.words.setText(
                     translate("Report", "Too many places have these words. Select more of them.")
                 )
                 return
-        self._set((*self.ranges, *found))
+        self._set((*self.ranges, *matches))
 
     def show_chosen(self) -> None:
-        """Show what is selected again; without a selection the stretch under the cursor."""
+        """Reveal the selection, or the redaction under the cursor."""
         start, end = self.chosen()
         if start == end:
             self._set(tuple(r for r in self.ranges if not r[0] <= start <= r[1]))
             return
-        kept = []
+        remaining = []
         for first, last in self.ranges:
-            kept += [(first, min(last, start)), (max(first, end), last)]
-        self._set(tuple(r for r in kept if r[0] < r[1]))
+            remaining += [(first, min(last, start)), (max(first, end), last)]
+        self._set(tuple(r for r in remaining if r[0] < r[1]))
 
     def undo(self) -> None:
-        """Take the last step back."""
+        """Undo the last step."""
         if self._before:
             self.ranges = self._before.pop()
             self._show()
             self.changed.emit()
 
     def chosen(self) -> tuple[int, int]:
-        """Return what is selected, in characters of the text."""
+        """Return the range of the selection in characters of the text."""
         cursor = self.view.textCursor()
         ends = np.searchsorted(self._units, [cursor.selectionStart(), cursor.selectionEnd()])
         return int(ends[0]), int(ends[1])
@@ -432,12 +434,12 @@ class RedactionView(QWidget):
         self.view.setTextCursor(cursor)
 
     def _set(self, ranges: Iterable[tuple[int, int]]) -> None:
-        found = merged(ranges, len(self.text))
-        if found == self.ranges:
+        merged_ranges = merged(ranges, len(self.text))
+        if merged_ranges == self.ranges:
             return
         self._before.append(self.ranges)
         del self._before[:-_STEPS]
-        self.ranges = found
+        self.ranges = merged_ranges
         self._show()
         self.changed.emit()
 
@@ -457,7 +459,7 @@ class RedactionView(QWidget):
             marks.append(mark)
         self.view.setExtraSelections(marks)
         count = sum(end - start for start, end in self.ranges)
-        words = filled(
+        summary = filled(
             translate(
                 "Report",
                 "{n:count} {n:plural(stretch is|stretches are)} blacked out, {black:count} of "
@@ -468,8 +470,8 @@ class RedactionView(QWidget):
             all=len(self.text),
         )
         if not self.ranges:
-            words = translate("Report", "Nothing is blacked out yet. Select words in the text.")
-        self.words.setText(words)
+            summary = translate("Report", "Nothing is blacked out yet. Select words in the text.")
+        self.words.setText(summary)
         self.undo_button.setEnabled(bool(self._before))
         self._allow()
 
@@ -480,14 +482,14 @@ class RedactionView(QWidget):
         self.show_again.setEnabled(any(a <= end and start <= b for a, b in self.ranges))
 
     def changeEvent(self, event: QEvent) -> None:
-        """Follow the colours."""
+        """Apply changed colours."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange:
             self._show()
 
 
 class _Text(QPlainTextEdit):
-    """The text, with a key for each thing that can be done to it."""
+    """The text field with the keyboard commands of redaction."""
 
     def __init__(self, owner: RedactionView) -> None:
         super().__init__(owner)
@@ -503,7 +505,7 @@ class _Text(QPlainTextEdit):
         self.setAccessibleName(translate("Report", "Text to black out"))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Del blacks out; the keys of undo take the last step back."""
+        """Black out with Del, and undo with the usual keys."""
         if event.key() == Qt.Key.Key_Delete:
             self._owner.hide_chosen()
         elif event.matches(QKeySequence.StandardKey.Undo):
@@ -513,23 +515,23 @@ class _Text(QPlainTextEdit):
 
 
 def merged(ranges: Iterable[tuple[int, int]], size: int) -> Ranges:
-    """Return ranges in order, inside the text, none touching another."""
-    found: list[tuple[int, int]] = []
+    """Return the ranges sorted, clipped to the text, and merged where they touch."""
+    separate: list[tuple[int, int]] = []
     for start, end in sorted((max(0, a), min(b, size)) for a, b in ranges):
         if start >= end:
             continue
-        if found and start <= found[-1][1]:
-            found[-1] = (found[-1][0], max(found[-1][1], end))
+        if separate and start <= separate[-1][1]:
+            separate[-1] = (separate[-1][0], max(separate[-1][1], end))
         else:
-            found.append((start, end))
-    return tuple(found)
+            separate.append((start, end))
+    return tuple(separate)
 
 
 class TextGroup(FormGroup):
-    """Whole, in excerpts, with parts blacked out, or not at all.
+    """The group of how the report shows the text: in full, as excerpts, redacted, or not at all.
 
     Signals:
-        original_wanted: The file that was examined is to be given, for its pages.
+        original_wanted: The user wants to choose the examined file, for its pages.
     """
 
     original_wanted = Signal()
@@ -571,28 +573,28 @@ class TextGroup(FormGroup):
         self._changed()
 
     def follow(self, audits: Sequence[Audit]) -> None:
-        """Offer the texts of these audits; what was blacked out of another stays known."""
-        if [id(one) for one in audits] == [id(one) for one in self._audits]:
+        """Offer the texts of these audits; keep the redactions of others."""
+        if [id(audit) for audit in audits] == [id(audit) for audit in self._audits]:
             return
-        shown = self._audit
+        current = self._audit
         self._audits = tuple(audits)
         for audit, ranges in zip(audits, self._given, strict=False):
             self._ranges.setdefault(audit.id, ranges)
         self._given = ()
         self.which.blockSignals(True)
         self.which.clear()
-        for place, audit in enumerate(audits, start=1):
-            self.which.addItem(f"{place}. {audit.input.name}")
-        places = [i for i, one in enumerate(audits) if one is shown]
-        self.which.setCurrentIndex(places[0] if places else 0)
+        for number, audit in enumerate(audits, start=1):
+            self.which.addItem(f"{number}. {audit.input.name}")
+        indexes = [i for i, audit in enumerate(audits) if audit is current]
+        self.which.setCurrentIndex(indexes[0] if indexes else 0)
         self.which.blockSignals(False)
         self._show()
 
     @property
     def _audit(self) -> Audit | None:
-        """The one whose text is on screen."""
-        place = self.which.currentIndex()
-        return self._audits[place] if 0 <= place < len(self._audits) else None
+        """The audit whose text is on screen."""
+        index = self.which.currentIndex()
+        return self._audits[index] if 0 <= index < len(self._audits) else None
 
     def _load(self) -> None:
         audit = self._audit
@@ -634,30 +636,30 @@ class TextGroup(FormGroup):
             }[mode]
         )
         several = len(self._audits) > 1
-        there = self._audit is not None and self._audit.text is not None
-        self.redaction.setVisible(mode == REDACTED and there)
+        has_text = self._audit is not None and self._audit.text is not None
+        self.redaction.setVisible(mode == REDACTED and has_text)
         self.which_field.setVisible(mode == REDACTED and several)
-        words = ""
-        if mode == REDACTED and not there:
-            words = translate("Report", "This record holds no text; there is nothing to show.")
-        elif mode == REDACTED and several and (whole := self._whole()):
-            words = filled(
+        caution = ""
+        if mode == REDACTED and not has_text:
+            caution = translate("Report", "This record holds no text; there is nothing to show.")
+        elif mode == REDACTED and several and (unredacted := self._whole()):
+            caution = filled(
                 translate(
                     "Report",
                     "In {n:count} {n:plural(text|texts)} nothing is blacked out; "
                     "{n:plural(it appears|they appear)} whole.",
                 ),
-                n=whole,
+                n=unredacted,
             )
-        self.caution.setText(words)
-        self.caution.setVisible(bool(words))
+        self.caution.setText(caution)
+        self.caution.setVisible(bool(caution))
 
-        printed = mode == FULL and any(lacks_pages(one, ()) for one in self._audits)
+        printed = mode == FULL and any(lacks_pages(audit, ()) for audit in self._audits)
         self.pages.setVisible(printed)
         self.original.setVisible(printed)
 
     def say_pages(self, audits: Sequence[Audit], request: ReportRequest) -> None:
-        """Say whether a report shows the pages of the originals."""
+        """Show whether the report has the pages of the original files."""
         pages = request.pages or ((),) * len(audits)
         if any(map(lacks_pages, audits, pages)):
             self.pages.say(
@@ -668,13 +670,13 @@ class TextGroup(FormGroup):
             self.pages.say(translate("Report", "Pages with passages are shown as pictures."))
 
     def _whole(self) -> int:
-        """Return how many texts have nothing blacked out."""
-        return sum(not self._ranges.get(one.id) and bool(one.text) for one in self._audits)
+        """Return the number of texts without redactions."""
+        return sum(not self._ranges.get(audit.id) and bool(audit.text) for audit in self._audits)
 
     def into(self, request: ReportRequest) -> ReportRequest:
-        """Return the request with this choice."""
+        """Return the request with the input of this group."""
         mode = self.mode.currentData()
-        ranges = [self._ranges.get(one.id, ()) for one in self._audits]
+        ranges = [self._ranges.get(audit.id, ()) for audit in self._audits]
         if mode != REDACTED or not ranges:
             return replace(request, text=mode, redactions=(), further=())
         return replace(request, text=mode, redactions=ranges[0], further=tuple(ranges[1:]))

@@ -1,4 +1,4 @@
-"""The preview of a report: its pages, made in a worker thread, kept on screen while renewed."""
+"""The preview of a report, made in a worker thread; old pages stay until new ones are ready."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ POINTS: Final = {"a4": QSizeF(595.28, 841.89), "us-letter": QSizeF(612, 792)}
 
 
 class ReportPreview(QWidget):
-    """Pages, where one is, how large they are, and whether they are up to date.
+    """The pages of a report, with their position, size and whether they are up to date.
 
     Args:
-        queue: Where they are made.
+        queue: The queue that makes the pages.
 
     Attributes:
         built: The report on screen, or None.
-        failure: Why the last one could not be made, or None.
+        failure: Reason why the last report could not be built, or None.
 
     Signals:
-        made: There is another report, or a failure.
+        made: A new report was built, or building failed.
     """
 
     made = Signal()
@@ -79,23 +79,23 @@ class ReportPreview(QWidget):
         wrong.addWidget(self.again, 0, Qt.AlignmentFlag.AlignTop)
         column_of(head, wrong, self.bar, (self.view, 1), spacing=GRID // 2, inside=self)
 
-    def _tool(self, name: str, by: int) -> QToolButton:
+    def _tool(self, name: str, step: int) -> QToolButton:
         button = QToolButton()
         button.setProperty("role", "quiet")
         button.setAccessibleName(name)
         button.setToolTip(name)
-        button.clicked.connect(lambda: self.view.go(self.view.page + by))
+        button.clicked.connect(lambda: self.view.go(self.view.page + step))
         return button
 
     # Making
 
     @property
     def renewing(self) -> bool:
-        """Whether what is on screen is about to be replaced."""
+        """Whether the preview is being renewed."""
         return self._timer.isActive() or self._making is not None
 
     def want(self, job: Work[Built] | None, *, now: bool = False) -> None:
-        """Renew the preview a moment from now; None when there is nothing to be made."""
+        """Renew the preview soon; None if there is nothing to show."""
         self._stop()
         self._wanted = job
         if job is None:
@@ -107,12 +107,12 @@ class ReportPreview(QWidget):
         self._say(None)
 
     def renew(self) -> None:
-        """Make it now."""
+        """Renew the preview now."""
         self._timer.stop()
         self._stop()
-        wanted = self._wanted
-        if wanted is not None:
-            self._making = self._queue.do(wanted, self._made_one, self)
+        build = self._wanted
+        if build is not None:
+            self._making = self._queue.do(build, self._made_one, self)
         self._say(None)
 
     def _stop(self) -> None:
@@ -126,7 +126,7 @@ class ReportPreview(QWidget):
             self._drawing = None
 
     def close_down(self) -> None:
-        """Want nothing any more."""
+        """Stop all work."""
         self._timer.stop()
         self._stop()
         self._stop_drawing()
@@ -175,10 +175,10 @@ class ReportPreview(QWidget):
 
     def _say(self, failure: Failure | None) -> None:
         self.failure = failure
-        words = failure.words if failure is not None else ""
-        self.problem.setText(words)
-        self.problem.setVisible(bool(words))
-        self.again.setVisible(bool(words))
+        message = failure.words if failure is not None else ""
+        self.problem.setText(message)
+        self.problem.setVisible(bool(message))
+        self.again.setVisible(bool(message))
         old = self.renewing or failure is not None
         self.view.set_stale(old and self.built is not None)
         if failure is not None:
@@ -191,7 +191,7 @@ class ReportPreview(QWidget):
         self.bar.setVisible(self._making is not None)
 
     def point_to_form(self) -> None:
-        """Leave the words of the failure to the form, which has said them in their place."""
+        """Refer to the form, which shows the failure at its field."""
         self.problem.setText(translate("Report", "The form says what is to be mended."))
         self.again.hide()
 
@@ -209,7 +209,7 @@ class ReportPreview(QWidget):
         self.next.setIcon(icon("down", colour))
 
     def changeEvent(self, event: QEvent) -> None:
-        """Follow the colours."""
+        """Apply changed colours."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange and hasattr(self, "next"):
             self._apply_style()
@@ -222,7 +222,7 @@ def draw_pages(
     show: Callable[[int, QImage], None],
     context: JobContext,
 ) -> None:
-    """Draw pages (from 0), and show each of them as soon as it is there."""
+    """Draw pages, numbered from 0, and show each one as soon as it is ready."""
     for page in pages:
         context.checkpoint()
         png = render_pages(pdf, dpi=dpi, pages=range(page, page + 1))[0]

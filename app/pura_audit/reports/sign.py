@@ -34,7 +34,7 @@ from pura_audit.widgets.working_dialog import WorkingDialog
 
 
 class ReportSignDialog(WorkingDialog):
-    """Asks for report, certificate and passphrase, and signs."""
+    """Asks for a report, a certificate and its passphrase, and signs the report."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, parent)
@@ -52,11 +52,11 @@ class ReportSignDialog(WorkingDialog):
         self.choose_certificate = plain_button(
             translate("SignReport", "Choose a certificate …"), self._ask_certificate
         )
-        words = translate("SignReport", "Sign and save …")
-        self.sign_button = MainButton(words, self._ask_to, enter=False)
-        none = translate("SignReport", "none chosen")
+        caption = translate("SignReport", "Sign and save …")
+        self.sign_button = MainButton(caption, self._ask_to, enter=False)
+        not_chosen = translate("SignReport", "none chosen")
         self.report_name, self.certificate_name = (
-            ElidedLabel(none, role="muted", middle=True) for _ in range(2)
+            ElidedLabel(not_chosen, role="muted", middle=True) for _ in range(2)
         )
         self.passphrase = self._line(translate("SignReport", "Passphrase of the certificate"))
         self.passphrase.setEchoMode(QLineEdit.EchoMode.Password)
@@ -67,9 +67,9 @@ class ReportSignDialog(WorkingDialog):
         self.log = QCheckBox(
             translate("SignReport", "Note it in the case log, and sign the head of the log too")
         )
-        there = self.session.cases.there
-        self.log.setChecked(there)
-        self.log.setVisible(there)
+        has_log = self.session.cases.there
+        self.log.setChecked(has_log)
+        self.log.setVisible(has_log)
         self.authority = self._line(translate("SignReport", "Time-stamp authority"))
         self.authority.setPlaceholderText(
             translate("SignReport", "empty: no network, time of this computer")
@@ -117,7 +117,7 @@ class ReportSignDialog(WorkingDialog):
         add_parts(layout, inside, self.progress_row(stays=True), None, foot)
 
     def refresh_buttons(self) -> None:
-        """Sign when all that is needed is there."""
+        """Enable the button if every input is there."""
         needed = {
             translate("SignReport", "Report"): self.report,
             translate("SignReport", "Certificate"): self.certificate,
@@ -151,11 +151,11 @@ class ReportSignDialog(WorkingDialog):
             self.passphrase.setFocus()
             self.passphrase.selectAll()
 
-    def sign_to(self, to: Path) -> None:
-        """Sign, and save under this name."""
+    def sign_to(self, target: Path) -> None:
+        """Sign the report, and save it under this name."""
         if self.report is None or self.certificate is None or self.busy:
             return
-        if to == self.report:
+        if target == self.report:
             self.say(
                 translate("SignReport", "Choose another name: the unsigned report stays."), bad=True
             )
@@ -165,7 +165,7 @@ class ReportSignDialog(WorkingDialog):
             sign_report,
             self.session.environment,
             path=self.report,
-            to=to,
+            to=target,
             certificate=self.certificate,
             passphrase=secret,
             options=SignOptions(
@@ -179,7 +179,7 @@ class ReportSignDialog(WorkingDialog):
             auditor=self.session.settings.current.auditor or None,
             replace=True,  # the file dialog has asked about a file that is there
         )
-        self.begin(with_progress(work), words=lambda signed: _signed(to, signed))
+        self.begin(with_progress(work), words=lambda signed: _signed(target, signed))
 
     def _ask_report(self) -> None:
         kinds = translate("SignReport", "Reports (*.pdf)"), translate("SignReport", "All files (*)")
@@ -188,9 +188,9 @@ class ReportSignDialog(WorkingDialog):
 
     def _ask_certificate(self) -> None:
         kinds = translate("SignReport", "Certificates (*.p12 *.pfx)")
-        every = translate("SignReport", "All files (*)")
+        all_files = translate("SignReport", "All files (*)")
         title = translate("SignReport", "Choose a certificate")
-        ask_file(self, title, lambda path: self.take(certificate=path), kinds, every)
+        ask_file(self, title, lambda path: self.take(certificate=path), kinds, all_files)
 
     def _ask_to(self) -> None:
         assert self.report is not None  # the button was not enabled before
@@ -209,7 +209,7 @@ class ReportSignDialog(WorkingDialog):
 
 def _signed(path: Path, signed: SignedReport) -> str:
     certificate = signed.certificate
-    words = filled(
+    sentence = filled(
         translate(
             "SignReport",
             "“{file:text}” is signed as {who:text}; the certificate is valid until {end:text}.",
@@ -219,6 +219,6 @@ def _signed(path: Path, signed: SignedReport) -> str:
         end=numerals.date(certificate.not_after.date().isoformat(), language()),
     )
     if not signed.examiner:
-        return words
-    beside = translate("SignReport", "It names {who:text} as examiner.")
-    return f"{words} {filled(beside, who=signed.examiner)}"
+        return sentence
+    examiner_template = translate("SignReport", "It names {who:text} as examiner.")
+    return f"{sentence} {filled(examiner_template, who=signed.examiner)}"

@@ -1,1 +1,1 @@
-"""The queue of texts, what is chosen, undo."""
+"""The state of the window without widgets: the texts, the choices, audits and undo."""

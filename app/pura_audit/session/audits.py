@@ -1,6 +1,7 @@
 """Audits of rows.
 
-Which are due, with what they are made, in which order they run, how long one takes.
+It decides which audits are due, with which choices and in which order they run, and estimates
+how long they take.
 """
 
 from __future__ import annotations
@@ -46,16 +47,16 @@ from pura_audit.session.texts import TextList
 SHORTEST: Final = 400  # characters of a text that tells something of the pace
 LONG_S: Final = 300.0  # from here on somebody is asked first
 LONG_CHARACTERS: Final = 60_000  # the same where nothing was measured yet
-EXCERPT_S: Final = 60.0
+EXCERPT_S: Final = 60.0  # seconds that the audit of an excerpt takes
 EXCERPT: Final = (2_000, 20_000)  # characters of an excerpt, at least and at most
-EXCERPT_UNMEASURED: Final = 4_000
+EXCERPT_UNMEASURED: Final = 4_000  # characters of an excerpt while the speed is unknown
 
 
 class ReadingSpeed:
-    """Characters a second, of one model on one device.
+    """The reading speed of one model on one device, in characters a second.
 
     Args:
-        settings: Remember the pace until the next start.
+        settings: The settings, which store the speed between runs.
     """
 
     def __init__(self, settings: SettingsFile) -> None:
@@ -63,19 +64,19 @@ class ReadingSpeed:
         self._of = ""
 
     def use(self, model: InstalledModel | None, device: object) -> None:
-        """Say with what the next audits are done."""
-        place = f"{device.name} {device.dtype}" if isinstance(device, Device) else ""
-        self._of = f"{model.fingerprint} {place}" if model is not None and place else ""
+        """Set the model and the device of the next audits."""
+        device_name = f"{device.name} {device.dtype}" if isinstance(device, Device) else ""
+        self._of = f"{model.fingerprint} {device_name}" if model is not None and device_name else ""
 
     @property
     def rate(self) -> float | None:
-        """Characters a second; None while nothing was measured."""
+        """Characters a second; None before the first measurement."""
         now = self._settings.current
-        known = self._of and now.pace_of == self._of
-        return now.pace if known and math.isfinite(now.pace) and now.pace > 0 else None
+        measured = self._of and now.pace_of == self._of
+        return now.pace if measured and math.isfinite(now.pace) and now.pace > 0 else None
 
     def note(self, audit: Audit) -> None:
-        """Learn from an audit that was done."""
+        """Update the speed from a finished audit."""
         spent = sum(step.seconds for step in audit.log)
         short = audit.input.characters < SHORTEST or audit.stopped is not None
         if not self._of or short or spent <= 0:
@@ -85,22 +86,22 @@ class ReadingSpeed:
             pace=rate if before is None else (before + rate) / 2, pace_of=self._of
         )
 
-    def seconds(self, items: Iterable[Item]) -> float | None:
-        """Return how long audits of these texts take together; None where that is not known."""
+    def seconds(self, rows: Iterable[Item]) -> float | None:
+        """Return how many seconds the audits of these rows take together; None if unknown."""
         rate = self.rate
-        return None if rate is None else sum(map(_characters, items)) / rate
+        return None if rate is None else sum(map(_characters, rows)) / rate
 
     def long(self, items: Iterable[Item]) -> bool:
-        """Whether somebody is to be asked before these texts are audited."""
-        chosen = list(items)
-        expected = self.seconds(chosen)
+        """Return whether the audits take so long that the user is asked first."""
+        rows = list(items)
+        expected = self.seconds(rows)
         if expected is None:
-            return sum(map(_characters, chosen)) > LONG_CHARACTERS
+            return sum(map(_characters, rows)) > LONG_CHARACTERS
         return expected > LONG_S
 
     @property
     def excerpt(self) -> int:
-        """How many characters are read in about a minute."""
+        """Number of characters that are read in about a minute."""
         rate = self.rate
         if rate is None:
             return EXCERPT_UNMEASURED
@@ -108,36 +109,36 @@ class ReadingSpeed:
 
 
 def excerpt_of(text: str, characters: int) -> str:
-    """Return how a text begins, up to the end of a paragraph, a sentence or a word."""
+    """Return the beginning of a text, up to the end of a paragraph, a sentence or a word."""
     if len(text) <= characters:
         return text
     begin = text[:characters]
     for end in ("\n\n", "\n", ". ", " "):
-        place = begin.rfind(end)
-        if place > characters // 2:
-            return begin[: place + len(end)].rstrip()
+        position = begin.rfind(end)
+        if position > characters // 2:
+            return begin[: position + len(end)].rstrip()
     return begin
 
 
-def length(item: Item) -> int:
-    """Return the characters of a row's text; 0 while it was never read."""
-    return len(item.document.text) if item.document is not None else item.known_length
+def length(row: Item) -> int:
+    """Return the number of characters of a row's text; 0 if it was never read."""
+    return len(row.document.text) if row.document is not None else row.known_length
 
 
-def _characters(item: Item) -> int:
-    prompts = item.prompt.count("\n") + 1 if item.several and item.prompt.strip() else 0
-    return length(item) * (1 + prompts)
+def _characters(row: Item) -> int:
+    prompts = row.prompt.count("\n") + 1 if row.several and row.prompt.strip() else 0
+    return length(row) * (1 + prompts)
 
 
-_GLANCE_S: Final = 0.05
+_GLANCE_S: Final = 0.05  # between two looks whether the job was cancelled
 SHORT_S: Final = 20.0  # what is over sooner needs no word
 
 
 @dataclass(kw_only=True, eq=False)
 class _Request:
-    """An audit that somebody asked for; ``item`` belongs to the window's thread."""
+    """A requested audit; ``row`` belongs to the window's thread."""
 
-    item: Item
+    row: Item
     size: int
     setup: Setup
     text: AuditText | UnreadFile
@@ -150,17 +151,17 @@ class _Request:
 
 
 class AuditStream(QObject):
-    """Reads rows; short ones first.
+    """Audits rows in a worker thread, short ones first.
 
     Args:
         jobs: The queue of the model.
-        engine: Who reads.
-        keeper: Keeps what was found, before anybody hears of it.
+        engine: Performs the audits.
+        keeper: Saves each finding before it is reported.
 
     Signals:
-        begun: A row's turn has come: the row.
-        progressed: How far a row is: the row, and a Progress.
-        ended: What came of a row: the row, and Done with what was kept, Failure or Stopped.
+        begun: The audit of a row begins; carries the row.
+        progressed: The audit of a row advanced; carries the row and a Progress.
+        ended: The audit of a row ended; carries the row, and Done with a Kept, Failure or Stopped.
     """
 
     begun = Signal(object)
@@ -183,75 +184,75 @@ class AuditStream(QObject):
 
     # In the window's thread
 
-    def ask(self, item: Item, setup: Setup, text: AuditText | UnreadFile) -> None:
-        """Let a row wait, before the longer ones that came last.
+    def ask(self, row: Item, setup: Setup, text: AuditText | UnreadFile) -> None:
+        """Queue the audit of a row, before longer ones at the end of the queue.
 
-        Files are read one by one, so the texts of one order come here in any order.
+        Files are read one by one, so texts that were added together arrive in any order.
         """
-        asked = _Request(item=item, size=length(item), setup=setup, text=text)
-        self._asked[item] = asked
+        request = _Request(row=row, size=length(row), setup=setup, text=text)
+        self._asked[row] = request
         with self._lock:
-            place = len(self._waiting)
-            while place and self._waiting[place - 1].size > asked.size:
-                place -= 1
-            self._waiting.insert(place, asked)
+            index = len(self._waiting)
+            while index and self._waiting[index - 1].size > request.size:
+                index -= 1
+            self._waiting.insert(index, request)
         if self._job is None:
             self._together.clear()
             self._start()
             QTimer.singleShot(0, self, self._together.set)
 
-    def stop(self, items: Iterable[Item]) -> None:
-        """Stop these rows, waiting or read; those in the same batch go on."""
-        for item in items:
-            asked = self._asked.get(item)
-            if asked is not None:
-                asked.stopped = True
+    def stop(self, rows: Iterable[Item]) -> None:
+        """Stop the audits of these rows, waiting or running; others in the same batch continue."""
+        for row in rows:
+            request = self._asked.get(row)
+            if request is not None:
+                request.stopped = True
                 with self._lock:
-                    if asked in self._waiting:
-                        self._waiting.remove(asked)
-                self._end(asked, Stopped())
+                    if request in self._waiting:
+                        self._waiting.remove(request)
+                self._end(request, Stopped())
 
     def stop_all(self) -> None:
-        """Stop every row."""
+        """Stop all audits."""
         self.stop(list(self._asked))
 
     def order(self) -> tuple[Item, ...]:
-        """Return the rows that wait, next first."""
+        """Return the waiting rows, the next one first."""
         with self._lock:
-            return tuple(asked.item for asked in self._waiting)
+            return tuple(request.row for request in self._waiting)
 
-    def move(self, item: Item, by: int) -> None:
-        """Let a waiting row be read earlier (negative) or later."""
-        asked = self._asked.get(item)
+    def move(self, row: Item, steps: int) -> None:
+        """Move a waiting row up (negative) or down in the queue."""
+        request = self._asked.get(row)
         with self._lock:
-            if asked is not None and asked in self._waiting:
-                place = self._waiting.index(asked)
-                self._waiting.insert(max(0, place + by), self._waiting.pop(place))
+            if request is not None and request in self._waiting:
+                index = self._waiting.index(request)
+                self._waiting.insert(max(0, index + steps), self._waiting.pop(index))
 
-    def _begin(self, asked: _Request) -> None:
-        if not asked.stopped:
-            self._reading.append(asked)
-            self.begun.emit(asked.item)
+    def _begin(self, request: _Request) -> None:
+        if not request.stopped:
+            self._reading.append(request)
+            self.begun.emit(request.row)
 
     def _spread(self, progress: Progress) -> None:
         progress = replace(progress, texts=len(self._reading))
-        for asked in self._reading:
-            self.progressed.emit(asked.item, progress)
+        for request in self._reading:
+            self.progressed.emit(request.row, progress)
 
-    def _end(self, asked: _Request, outcome: Outcome[Kept]) -> None:
-        if self._asked.get(asked.item) is asked:
-            del self._asked[asked.item]
-            if asked in self._reading:
-                self._reading.remove(asked)
-            self.ended.emit(asked.item, outcome)
+    def _end(self, request: _Request, outcome: Outcome[Kept]) -> None:
+        if self._asked.get(request.row) is request:
+            del self._asked[request.row]
+            if request in self._reading:
+                self._reading.remove(request)
+            self.ended.emit(request.row, outcome)
 
     def _over(self, outcome: Outcome[None]) -> None:
         self._job = None
-        for asked in tuple(self._reading):  # it broke off amid these
-            self._end(asked, outcome if isinstance(outcome, Failure) else Stopped())
+        for request in tuple(self._reading):  # it broke off amid these
+            self._end(request, outcome if isinstance(outcome, Failure) else Stopped())
         with self._lock:
-            more = bool(self._waiting)
-        if more:
+            waiting = bool(self._waiting)
+        if waiting:
             self._start()
 
     def _start(self) -> None:
@@ -271,27 +272,27 @@ class AuditStream(QObject):
                 self._taken = []
             except Exception as error:  # no text's fault: what is wrong with one is its outcome
                 failure = unexpected(error)
-                for asked in tuple(self._taken):
-                    self._found(asked, failure, context)
+                for request in tuple(self._taken):
+                    self._found(request, failure, context)
 
     def _next(self) -> Setup | None:
         with self._lock:
             return self._waiting[0].setup if self._waiting else None
 
     def _take(self, setup: Setup, context: JobContext) -> Iterator[_Request]:
-        """Take rows from those that wait, as long as they are read with the same."""
+        """Yield waiting requests as long as they have the same setup."""
         while True:
             context.checkpoint()
             with self._lock:
                 if not self._waiting or self._waiting[0].setup != setup:
                     return
-                asked = self._waiting.pop(0)
-                self._taken.append(asked)
-            self._keeper.start(asked.name)
-            context.post(lambda one=asked: self._begin(one))  # type: ignore[misc]
-            yield asked
+                request = self._waiting.pop(0)
+                self._taken.append(request)
+            self._keeper.start(request.name)
+            context.post(lambda request=request: self._begin(request))  # type: ignore[misc]
+            yield request
 
-    def _read(self, setup: Setup, rows: Iterable[_Request], context: JobContext) -> None:
+    def _read(self, setup: Setup, requests: Iterable[_Request], context: JobContext) -> None:
         def progress(stage: Stage) -> None:
             # Steps are walked by one text after the other: what is shown never goes back. The
             # evidence is looked at for each text by itself.
@@ -302,62 +303,64 @@ class AuditStream(QObject):
 
         def checkpoint() -> None:
             context.checkpoint()
-            if self._taken and all(asked.stopped for asked in self._taken):
+            if self._taken and all(request.stopped for request in self._taken):
                 raise Cancelled
 
         self._step = -1
         try:
             with self._engine.prepared(setup) as ready:
-                items = ((asked, asked.text) for asked in rows)
-                for asked, found in ready.stream(items, progress=progress, checkpoint=checkpoint):
-                    self._found(asked, found, context)
+                pairs = ((request, request.text) for request in requests)
+                for request, outcome in ready.stream(
+                    pairs, progress=progress, checkpoint=checkpoint
+                ):
+                    self._found(request, outcome, context)
                     if not self._taken:
                         self._step = -1
         except PuraError as error:  # neither of these can be audited: a key, the model
-            for asked in tuple(self._taken):
-                self._found(asked, error, context)
+            for request in tuple(self._taken):
+                self._found(request, error, context)
 
     def _found(
-        self, asked: _Request, found: Audited | PuraError | Failure, context: JobContext
+        self, request: _Request, reading: Audited | PuraError | Failure, context: JobContext
     ) -> None:
         outcome: Outcome[Kept] = Stopped()
-        if asked.stopped:
+        if request.stopped:
             pass  # whoever stopped it has been told
-        elif isinstance(found, Audited):
+        elif isinstance(reading, Audited):
             try:
-                outcome = Done(self._keeper.keep(found))
+                outcome = Done(self._keeper.keep(reading))
             except Exception as error:
                 outcome = unexpected(error)
-        elif isinstance(found, PuraError):
-            self._keeper.fail(asked.name, found)
-            outcome = Failure.of(found)
+        elif isinstance(reading, PuraError):
+            self._keeper.fail(request.name, reading)
+            outcome = Failure.of(reading)
         else:
-            outcome = found
-        self._taken.remove(asked)
-        context.post(lambda: self._end(asked, outcome))
+            outcome = reading
+        self._taken.remove(request)
+        context.post(lambda: self._end(request, outcome))
 
 
 _FRESH = (ItemState.READY, ItemState.INTERRUPTED)
 
 
 class Audits(QObject):
-    """Has rows audited with what is chosen.
+    """Audits rows with the chosen keys, model and profiles.
 
     Args:
-        texts: The rows.
-        chosen: With what they are audited.
-        model: The queue of whatever reads with the model.
-        engine: Who reads.
-        keeper: Keeps what was found.
-        settings: Say whether audits begin by themselves.
+        texts: The list of texts.
+        chosen: The keys, the model and the profiles in use.
+        model: The queue of the model.
+        engine: Performs the audits.
+        keeper: Saves the findings.
+        settings: The settings, which decide whether audits begin by themselves.
 
     Attributes:
-        stream: The rows that wait and those that are read.
-        pace: How long audits take.
+        stream: The waiting and the running audits.
+        pace: The measured reading speed.
 
     Signals:
-        kept: A row's finding has come, and is in the case log: the row.
-        noticed: Something to say in the status line.
+        kept: A finding was saved to the case log; carries the row.
+        noticed: A message for the status line.
     """
 
     kept = Signal(object)
@@ -366,7 +369,7 @@ class Audits(QObject):
     def __init__(
         self,
         texts: TextList,
-        chosen: Chosen,
+        choices: Chosen,
         model: JobQueue,
         engine: AuditEngine,
         keeper: Keeper,
@@ -374,7 +377,7 @@ class Audits(QObject):
         parent: QObject,
     ) -> None:
         super().__init__(parent)
-        self._texts, self._chosen, self._model = texts, chosen, model
+        self._texts, self._chosen, self._model = texts, choices, model
         self._settings, self._policy = settings, engine.environment.paths.policy
         self.pace = ReadingSpeed(settings)
         self.stream = AuditStream(model, engine, keeper, self)
@@ -382,14 +385,14 @@ class Audits(QObject):
         self.stream.begun.connect(self._started)
         self.stream.progressed.connect(self._progressed)
         self.stream.ended.connect(self._audited)
-        texts.wanted.connect(lambda item: self.audit([item]))
+        texts.wanted.connect(lambda row: self.audit([row]))
         texts.unreadable.connect(self._ask_unreadable)
         texts.leaving.connect(self.stream.stop)
-        for signal in (chosen.changed, chosen.device_changed):
-            signal.connect(lambda: self.pace.use(chosen.model, chosen.device))
+        for signal in (choices.changed, choices.device_changed):
+            signal.connect(lambda: self.pace.use(choices.model, choices.device))
 
     def due(self) -> tuple[Item, ...]:
-        """Return the rows that the Audit button would do: all new ones, else the one on screen."""
+        """Return the rows that the Audit button starts: all new ones, or else the one on screen."""
         fresh = tuple(i for i in self._texts.queue.items if i.runnable and i.state in _FRESH)
         if fresh:
             return fresh
@@ -399,63 +402,63 @@ class Audits(QObject):
     @property
     def starts_by_itself(self) -> bool:
         """Whether an audit begins by itself when a text is dropped."""
-        wanted = self._settings.current.begin_audits
-        return not self._policy.exists() if wanted is None else wanted
+        setting = self._settings.current.begin_audits
+        return not self._policy.exists() if setting is None else setting
 
     def take_dropped(self) -> tuple[Item, ...]:
-        """Return the texts that were dropped, once: when all are read and nothing is missing."""
-        chosen, dropped = self._chosen, self._texts.dropped
-        if any(item.state is ItemState.LOADING for item in dropped):
+        """Return the dropped rows once all are read and nothing is missing, but only once."""
+        choices, dropped = self._chosen, self._texts.dropped
+        if any(row.state is ItemState.LOADING for row in dropped):
             return ()
-        ready = chosen.ready and not chosen.mismatches() and self.starts_by_itself
+        ready = choices.ready and not choices.mismatches() and self.starts_by_itself
         # The sample brings its own key and profile, and was asked for.
-        taken = [i for i in dropped if ready or (i.sample and chosen.model is not None)]
-        self._texts.dropped = [item for item in dropped if item not in taken]
-        here = set(self._texts.queue.items)
-        return tuple(i for i in taken if i in here and i.state is ItemState.READY)
+        due = [i for i in dropped if ready or (i.sample and choices.model is not None)]
+        self._texts.dropped = [row for row in dropped if row not in due]
+        listed = set(self._texts.queue.items)
+        return tuple(i for i in due if i in listed and i.state is ItemState.READY)
 
-    def audit(self, items: Sequence[Item] | None = None) -> None:
-        """Queue audits of the rows, short ones first; a file that was not read is read again."""
-        for item in sorted(items if items is not None else self.due(), key=length):
-            if item.document is None and item.path is not None and not item.active:
-                item.failure, item.wanted = None, True
-                self._texts.load(item)
-                self._texts.touch(item)
-            elif item.runnable and item.document is not None:
-                self._ask(item, item.document)
+    def audit(self, rows: Sequence[Item] | None = None) -> None:
+        """Queue audits of rows, short ones first; a file without a text is read again first."""
+        for row in sorted(rows if rows is not None else self.due(), key=length):
+            if row.document is None and row.path is not None and not row.active:
+                row.failure, row.wanted = None, True
+                self._texts.load(row)
+                self._texts.touch(row)
+            elif row.runnable and row.document is not None:
+                self._ask(row, row.document)
 
     def audit_excerpts(self, items: Sequence[Item]) -> None:
-        """Audit how the long ones of these texts begin, each as a row and a text of its own."""
-        most = self.pace.excerpt
-        chosen = []
+        """Audit the short texts of these rows, and excerpts of the long ones as new rows."""
+        longest = self.pace.excerpt
+        rows = []
         for item in items:
-            if item.document is None or length(item) <= most:
-                chosen.append(item)
+            if item.document is None or length(item) <= longest:
+                rows.append(item)
                 continue
-            begin = excerpt_of(item.document.text, most)
-            words = translate("Session", "{name:text}, first {n:count} characters")
-            name = filled(words, name=item.name, n=len(begin))
+            begin = excerpt_of(item.document.text, longest)
+            template = translate("Session", "{name:text}, first {n:count} characters")
+            name = filled(template, name=item.name, n=len(begin))
             row = self._texts.new_row(name)
             row.document = from_text(begin, name=name)
             row.key, row.profile = item.key, item.profile
             row.prompt, row.several = item.prompt, item.several
-            chosen.append(row)
+            rows.append(row)
             self._texts.queue.insert([row], self._texts.queue.row(item) + 1)
-        self.audit(chosen)
-        if chosen:
-            self._texts.show(chosen[0])
+        self.audit(rows)
+        if rows:
+            self._texts.show(rows[0])
 
     def cancel(self) -> None:
-        """Stop every audit that runs or waits, and whatever else reads with the model."""
+        """Stop all audits and every other job of the model's queue."""
         self.stream.stop_all()
         self._model.cancel_all()
 
     @property
     def seconds_left(self) -> float | None:
-        """How long everything takes that runs or waits; None where that is not known."""
-        active = [item for item in self._texts.queue.items if item.active]
-        waiting = self.pace.seconds(item for item in active if item.state is ItemState.WAITING)
-        running = [item for item in active if item.state is ItemState.RUNNING]
+        """Seconds until all running and waiting audits are done; None if unknown."""
+        active = [row for row in self._texts.queue.items if row.active]
+        waiting = self.pace.seconds(row for row in active if row.state is ItemState.WAITING)
+        running = [row for row in active if row.state is ItemState.RUNNING]
         if not running:
             return waiting
         progress = running[0].progress  # of all that are read side by side
@@ -465,23 +468,23 @@ class Audits(QObject):
         only = len(running) == len(active)
         return left if only or left is None or waiting is None else left + waiting
 
-    def expectation_words(self, item: Item) -> str:
-        """Say what may be expected of a text that was not audited yet; "" for nothing."""
-        profile = self._profile(item)
-        if item.document is None or profile is None or item.state is not ItemState.READY:
+    def expectation_words(self, row: Item) -> str:
+        """Return what to expect of a text that was not audited yet; empty if nothing is known."""
+        profile = self._profile(row)
+        if row.document is None or profile is None or row.state is not ItemState.READY:
             return ""
         if profile.foreign is not None:  # nothing was measured of it
             return ""
-        expected = expect(item.document.text, profile)
-        words, seconds = _expectation_words(expected), self.pace.seconds([item])
+        expected = expect(row.document.text, profile)
+        expectation, seconds = _expectation_words(expected), self.pace.seconds([row])
         if seconds is None or seconds < SHORT_S:
-            return words
+            return expectation
         time = translate("Expect", "The audit takes about {time:text} on this computer.")
-        return f"{words} {filled(time, time=duration(seconds))}".strip()
+        return f"{expectation} {filled(time, time=duration(seconds))}".strip()
 
-    def _ask(self, item: Item, document: Document | UnreadFile) -> None:
-        setup = self._setup(item)
-        prompts = self._prompts(item) if setup is not None else None
+    def _ask(self, row: Item, document: Document | UnreadFile) -> None:
+        setup = self._setup(row)
+        prompts = self._prompts(row) if setup is not None else None
         if setup is None or prompts is None:
             return
         text: AuditText | UnreadFile = (
@@ -489,79 +492,79 @@ class Audits(QObject):
             if isinstance(document, UnreadFile)
             else AuditText(document=document, prompts=prompts)
         )
-        item.state, item.progress, item.failure = ItemState.WAITING, None, None
-        self._texts.touch(item)
-        self.stream.ask(item, setup, text)
+        row.state, row.progress, row.failure = ItemState.WAITING, None, None
+        self._texts.touch(row)
+        self.stream.ask(row, setup, text)
 
-    def _ask_unreadable(self, item: Item, unread: UnreadFile) -> None:
+    def _ask_unreadable(self, row: Item, unread: UnreadFile) -> None:
         if self._chosen.ready:  # that it cannot be examined is a finding as well
-            self._ask(item, unread)
+            self._ask(row, unread)
 
-    def _started(self, item: Item) -> None:
-        item.state, item.looks = ItemState.RUNNING, []
-        self._texts.touch(item)
+    def _started(self, row: Item) -> None:
+        row.state, row.looks = ItemState.RUNNING, []
+        self._texts.touch(row)
 
-    def _progressed(self, item: Item, progress: Progress) -> None:
-        item.progress = progress
+    def _progressed(self, row: Item, progress: Progress) -> None:
+        row.progress = progress
         if progress.log10_e is not None:
-            item.looks.append((progress.done, progress.log10_e))
-        self._texts.touch(item)
+            row.looks.append((progress.done, progress.log10_e))
+        self._texts.touch(row)
 
-    def _audited(self, item: Item, outcome: Outcome[Kept]) -> None:
-        item.progress = None
+    def _audited(self, row: Item, outcome: Outcome[Kept]) -> None:
+        row.progress = None
         match outcome:
-            case Done(kept):
-                audited = kept.audited
-                item.state, item.audit = ItemState.DONE, audited.audit
-                item.finding, item.status = kept.finding, kept.status
-                item.failure = Failure.of(audited.error) if audited.error is not None else None
+            case Done(saved):
+                audited = saved.audited
+                row.state, row.audit = ItemState.DONE, audited.audit
+                row.finding, row.status = saved.finding, saved.status
+                row.failure = Failure.of(audited.error) if audited.error is not None else None
                 # It writes a file: in a turn of its own, the finding comes first.
                 QTimer.singleShot(0, self, partial(self.pace.note, audited.audit))
-                if kept.failure is not None:
-                    item.failure = item.failure or kept.failure
-                    self.noticed.emit(kept.failure.words)
-                self.kept.emit(item)
+                if saved.failure is not None:
+                    row.failure = row.failure or saved.failure
+                    self.noticed.emit(saved.failure.words)
+                self.kept.emit(row)
                 if Notice.SHORT_OF_MEMORY in audited.notices:
                     self.noticed.emit(_short_of_memory())
                 if Notice.READ_ALONE in audited.notices:
                     self.read_alone += 1
                     self.noticed.emit(_read_alone(self.read_alone))
             case Failure():
-                item.state, item.failure = ItemState.FAILED, outcome
+                row.state, row.failure = ItemState.FAILED, outcome
             case Stopped():
-                item.state = ItemState.CANCELLED
-        if item.finding is not None:  # of this audit, or of one before that nothing has replaced
-            item.state = ItemState.DONE
-        self._texts.touch(item)
+                row.state = ItemState.CANCELLED
+        if row.finding is not None:  # of this audit, or of one before that nothing has replaced
+            row.state = ItemState.DONE
+        self._texts.touch(row)
 
-    def _profile(self, item: Item) -> Profile | None:
-        """Return what a row is read with: its own profile, else the one that is chosen."""
-        return item.profile or (self._chosen.profile.profile if self._chosen.profile else None)
+    def _profile(self, row: Item) -> Profile | None:
+        """Return the profile of a row: its own, or else the chosen one."""
+        return row.profile or (self._chosen.profile.profile if self._chosen.profile else None)
 
-    def _setup(self, item: Item) -> Setup | None:
-        chosen = self._chosen
-        keys = (item.key,) if item.key is not None else chosen.keys
-        profile = self._profile(item)
-        if not keys or profile is None or chosen.model is None:
+    def _setup(self, row: Item) -> Setup | None:
+        choices = self._chosen
+        keys = (row.key,) if row.key is not None else choices.keys
+        profile = self._profile(row)
+        if not keys or profile is None or choices.model is None:
             missing = translate("Session", "Choose a key, a model and a profile first.")
             self.noticed.emit(missing)
             return None
         return Setup(
             keys=tuple(key.ref for key in keys),
-            model=chosen.model.name,
+            model=choices.model.name,
             profile=profile,
-            also=() if item.profile else tuple(p.profile for p in chosen.profiles[1:]),
-            leave_out=chosen.setup.leave_out if chosen.setup and not item.profile else (),
+            also=() if row.profile else tuple(p.profile for p in choices.profiles[1:]),
+            leave_out=choices.setup.leave_out if choices.setup and not row.profile else (),
             follow=True,
             resume=True,
         )
 
-    def _prompts(self, item: Item) -> tuple[str, ...] | None:
-        """Return the prompts of a row; None where a line of its candidates is none."""
-        if not item.prompt.strip():
+    def _prompts(self, row: Item) -> tuple[str, ...] | None:
+        """Return the prompts of a row; None, after a message, if a candidate is invalid."""
+        if not row.prompt.strip():
             return ()
         try:
-            return candidates_of(item.prompt) if item.several else (item.prompt.strip(),)
+            return candidates_of(row.prompt) if row.several else (row.prompt.strip(),)
         except PuraError as error:
             self.noticed.emit(error_words(error))
             return None
@@ -576,23 +579,23 @@ def _short_of_memory() -> str:
 
 
 def _read_alone(count: int) -> str:
-    words = translate(
+    template = translate(
         "Session",
         "Reading texts side by side met a fault of the program. "
         "{count:plural(One text was|{count:count} texts were)} read alone; the findings are the "
         "same.",
     )
-    return filled(words, count=count)
+    return filled(template, count=count)
 
 
-def _expectation_words(found: Expectation) -> str:
-    if not found.matters:
+def _expectation_words(expectation: Expectation) -> str:
+    if not expectation.matters:
         return ""
     first = translate(
         "Expect",
         "If this text is marked, it can carry about {n:count} of {all:count} bits (an estimate).",
     )
-    parts = [filled(first, n=found.bits, all=found.payload_bits)]
+    parts = [filled(first, n=expectation.bits, all=expectation.payload_bits)]
     notes = {
         "signs": translate("Expect", "The text is mostly code or numbers, which carry less."),
         "language": translate(
@@ -601,4 +604,4 @@ def _expectation_words(found: Expectation) -> str:
         "short": translate("Expect", "The text is short; too little evidence is likely."),
         "repetitive": translate("Expect", "The text repeats itself, which adds nothing."),
     }
-    return " ".join([*parts, *(notes[name] for name in found.notes)])
+    return " ".join([*parts, *(notes[name] for name in expectation.notes)])

@@ -1,6 +1,6 @@
 """Keys, models and profiles.
 
-What there is, what is chosen, and the engine that audits with them.
+The inventory, the choices of the user, and the engine that audits with them.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ class KeyChoice:
     """A key that can be chosen.
 
     Attributes:
-        label: Its name.
+        label: Name of the key.
         fingerprint: 16 hex digits.
-        session: It lives in memory only, for this run.
-        entry: What else is known of a stored key.
-        usage: What refers to it.
+        session: Whether the key lives in memory only, for this run.
+        entry: The entry of a stored key in the key store.
+        usage: What refers to the key.
     """
 
     label: str
@@ -52,7 +52,7 @@ class KeyChoice:
 
     @property
     def ref(self) -> KeyRef:
-        """How use cases are told of it."""
+        """Reference to the key for use cases."""
         return KeyRef(fingerprint=self.fingerprint, label=self.label, entry=self.entry)
 
 
@@ -66,9 +66,9 @@ class ProfileChoice:
     """A stored profile.
 
     Attributes:
-        name: Of the file, without its ending.
-        profile: What it holds.
-        notes: What was done to read the file (``pura.scheme.profile.NOTES``).
+        name: Name of the file without its suffix.
+        profile: The profile itself.
+        notes: Remarks from reading the file; see ``pura.scheme.profile.NOTES``.
     """
 
     name: str
@@ -77,27 +77,27 @@ class ProfileChoice:
 
     @property
     def title(self) -> str:
-        """How people call it."""
+        """Name of the profile for people."""
         return self.profile.name or self.name
 
 
 @dataclass(frozen=True, kw_only=True)
 class Inventory:
-    """What is there to choose from.
+    """The keys, models, profiles and set-ups on this computer.
 
     Attributes:
         keys: Known keys.
         models: Installed models.
-        rooms: By the name of a model, whether it fits into the memory here.
-        profiles: Stored profiles that are sound.
-        setups: Stored set-ups that are sound; their parts need not be here.
-        place: Where new keys go; None when there is neither keyring nor folder yet.
-        keyring: State of that place.
-        backend: How that place is called.
+        rooms: For each model, by name, whether it fits into the memory.
+        profiles: Stored profiles without errors.
+        setups: Stored set-ups without errors; their parts may be missing here.
+        place: Where new keys are stored; None without a keyring or a folder of key files.
+        keyring: State of that store.
+        backend: Name of that store.
         files: State of the folder of encrypted key files; "no backend" when it was never set up.
-        exposed: Files of keys that others on this computer get at, with the way out.
-        problems: What could not be read, in words.
-        policy: The decision rule in force; None when its file is damaged.
+        exposed: Key files that other users of this computer can read, with a remedy.
+        problems: Failures from reading the stores.
+        policy: The decision rule in force; None if its file is damaged.
     """
 
     keys: tuple[KeyChoice, ...] = ()
@@ -115,25 +115,25 @@ class Inventory:
 
     @property
     def own_profiles(self) -> tuple[ProfileChoice, ...]:
-        """Profiles of PURA's, not those of marks by others."""
+        """PURA's own profiles, without third-party watermarks."""
         return tuple(choice for choice in self.profiles if choice.profile.foreign is None)
 
 
 class AuditEngine:
-    """What stands behind the queues of the model and the stores.
+    """Performs the work of the queues of the model and the stores.
 
-    The inventory is made in the thread of the stores, all else in that of the model; torch is
-    imported here, after the window is up.
+    The inventory is made in the thread of the stores, everything else in that of the model. This
+    class imports torch, after the window is up.
 
     Args:
         paths: The user's folders.
         session_keys: Keys that live in memory for this run only, by label.
         device: ``auto``, ``cpu``, ``cuda`` or ``mps``.
         dtype: Number format of the model.
-        collect: Collects garbage, called in the queue's thread.
+        collect: Collects garbage; called in the queue's thread.
 
     Attributes:
-        environment: Where the use cases work.
+        environment: The environment of the use cases.
     """
 
     def __init__(
@@ -156,9 +156,9 @@ class AuditEngine:
         self._kind = "cpu"  # until the device is known; torch is not imported for less
 
     def catalogue(self) -> Inventory:
-        """Find keys, models and profiles; what is damaged is named, not fatal."""
+        """Make the inventory; damaged files are reported in it and not fatal."""
         problems: list[Failure] = []
-        free, place = free_on(self._kind)
+        free, memory = free_on(self._kind)
         store = self.environment.keys
         keys = [
             KeyChoice(label=ref.label or ref.fingerprint, fingerprint=ref.fingerprint, session=True)
@@ -169,7 +169,7 @@ class AuditEngine:
         except PuraError as error:
             problems.append(Failure.of(error))
         models, dtype = self.environment.models.list(), self.environment.dtype
-        rooms = {m.name: memory_need(m.parameters, dtype, free=free, place=place) for m in models}
+        rooms = {m.name: memory_need(m.parameters, dtype, free=free, place=memory) for m in models}
         return Inventory(
             keys=tuple(keys),
             models=tuple(models),
@@ -186,13 +186,13 @@ class AuditEngine:
         )
 
     def device(self) -> Device:
-        """Say where a model would run; this is where torch is first imported."""
+        """Return the device on which a model would run; this imports torch."""
         device = self.environment.compute_device()
         self._kind = device.kind
         return device
 
     def prepared(self, setup: Setup) -> AbstractContextManager[Prepared]:
-        """Lend what texts are audited with; the model stays loaded for the next."""
+        """Lend the loaded parts of a setup; the model stays loaded for the next audit."""
         return prepared(self.environment, setup, late=True)
 
     def _stored(self, store: KeyStore) -> list[KeyChoice]:
@@ -243,71 +243,73 @@ class AuditEngine:
 
 T = TypeVar("T")
 SEPARATOR: Final = "/"
-"""Between names of profiles in the settings: no name holds one."""
+"""Separates names of profiles in the settings; no name contains it."""
 
 
 def pick_keys(
-    choices: Sequence[KeyChoice], current: Sequence[KeyChoice], wanted: str
+    choices: Sequence[KeyChoice], current: Sequence[KeyChoice], remembered: str
 ) -> tuple[KeyChoice, ...]:
     """Return the keys in use that are still there, else the remembered ones, else the first."""
-    for fingerprints in ([key.fingerprint for key in current], wanted.split(",")):
-        found = tuple(key for key in choices if key.fingerprint in fingerprints)
-        if found:
-            return found
+    for fingerprints in ([key.fingerprint for key in current], remembered.split(",")):
+        picked = tuple(key for key in choices if key.fingerprint in fingerprints)
+        if picked:
+            return picked
     return tuple(choices[:1])
 
 
-def pick(choices: Sequence[T], name: str, current: T | None, wanted: str) -> T | None:
+def pick(choices: Sequence[T], name: str, current: T | None, remembered: str) -> T | None:
     """Return the choice in use when it is still there, else the remembered one, else the first."""
     if current is not None and current in choices:
         return current
-    return next((c for c in choices if getattr(c, name) == wanted), choices[0] if choices else None)
+    return next(
+        (c for c in choices if getattr(c, name) == remembered), choices[0] if choices else None
+    )
 
 
 def pick_profiles(
-    choices: Sequence[ProfileChoice], current: Sequence[ProfileChoice], wanted: str
+    choices: Sequence[ProfileChoice], current: Sequence[ProfileChoice], remembered: str
 ) -> tuple[ProfileChoice, ...]:
     """Return the profiles in use that are still there, else the remembered ones, else the first."""
-    for names in ([choice.name for choice in current], wanted.split(SEPARATOR)):
-        found = tuple(choice for choice in choices if choice.name in names)
-        if found:
-            return in_order(found)
+    for names in ([choice.name for choice in current], remembered.split(SEPARATOR)):
+        picked = tuple(choice for choice in choices if choice.name in names)
+        if picked:
+            return in_order(picked)
     return tuple(choices[:1])
 
 
 def in_order(
-    chosen: Sequence[ProfileChoice], before: Sequence[ProfileChoice] = ()
+    ticked: Sequence[ProfileChoice], before: Sequence[ProfileChoice] = ()
 ) -> tuple[ProfileChoice, ...]:
-    """Return what an audit can take: one profile of PURA's first, then marks by others.
+    """Return the profiles that an audit accepts: one of PURA's, then third-party watermarks.
 
     Args:
-        chosen: What is ticked.
-        before: What was; of several of PURA's profiles the one that is new is meant.
+        ticked: The ticked profiles.
+        before: The profiles ticked before; among several of PURA's, the newly ticked one is used.
     """
-    own = [choice for choice in chosen if choice.profile.foreign is None]
-    new = [choice for choice in own if choice not in before] or own
-    return (*new[:1], *(choice for choice in chosen if choice.profile.foreign is not None))
+    pura_profiles = [choice for choice in ticked if choice.profile.foreign is None]
+    new = [choice for choice in pura_profiles if choice not in before] or pura_profiles
+    return (*new[:1], *(choice for choice in ticked if choice.profile.foreign is not None))
 
 
 class Chosen(QObject):
-    """What audits are made with.
+    """The keys, the model and the profiles that audits use.
 
     Args:
-        engine: Knows what there is.
-        jobs: Where it looks.
-        settings: Remember what was chosen.
+        engine: Makes the inventory.
+        jobs: The queues in which the engine works.
+        settings: Store the choices.
 
     Attributes:
-        catalogue: What there is to choose from; None until it was looked through.
-        device: Where a model runs; None until it is known.
+        catalogue: The inventory; None until it was made.
+        device: The device of the model; None until it is known.
         setup: The set-up that was chosen last; None where there is none. Its parts may have been
             changed by hand since: see :attr:`changed_parts`.
         keys: Every audit tries them all.
-        model: The one that reads.
+        model: The model that reads the texts.
         profiles: Every audit tries them all; one of PURA's comes first.
 
     Signals:
-        changed: Key, model or profile, or what there is to choose from.
+        changed: The choices or the inventory changed.
         device_changed: The device is known.
     """
 
@@ -330,53 +332,53 @@ class Chosen(QObject):
 
     @property
     def found(self) -> Inventory:
-        """What there is to choose from; nothing until it was looked through."""
+        """The inventory; empty until it was made."""
         return self.catalogue or Inventory()
 
     @property
     def key(self) -> KeyChoice | None:
-        """The key that is chosen; the first, when several are."""
+        """The chosen key; the first of several."""
         return self.keys[0] if self.keys else None
 
     def key_of(self, profile: Profile) -> KeyRef | None:
-        """Return the key that texts are marked with under a profile.
+        """Return the key to mark texts with under a profile.
 
-        It is the one that the profile names, which need not be here; else the chosen one.
+        It is the key that the profile names, which may be missing here, or else the chosen key.
         """
-        own = next((key for key in self.found.keys if key.fingerprint == profile.key), None)
-        if own is None and profile.key is not None:
+        named_key = next((key for key in self.found.keys if key.fingerprint == profile.key), None)
+        if named_key is None and profile.key is not None:
             return KeyRef(fingerprint=profile.key)
-        chosen = own or self.key
-        return None if chosen is None else chosen.ref
+        chosen_key = named_key or self.key
+        return None if chosen_key is None else chosen_key.ref
 
     def choose_keys(self, keys: Sequence[KeyChoice]) -> None:
-        """Use these keys from now on: every audit tries them all in one pass of the model."""
+        """Choose keys: every audit tries them all in one pass of the model."""
         self.keys = tuple(keys)
         self._settings.update(key=",".join(key.fingerprint for key in self.keys))
         self.changed.emit()
 
     def choose_model(self, model: InstalledModel) -> None:
-        """Use a model from now on."""
+        """Choose a model."""
         self.model = model
         self._settings.update(model=model.name)
         self.changed.emit()
 
     @property
     def profile(self) -> ProfileChoice | None:
-        """The profile that is chosen; the first, when several are."""
+        """The chosen profile; the first of several."""
         return self.profiles[0] if self.profiles else None
 
     def choose_profiles(self, profiles: Sequence[ProfileChoice]) -> None:
-        """Use these profiles from now on: every audit tries them all.
+        """Choose profiles: every audit tries them all.
 
-        Only one can be PURA's, the one that was chosen last, and it comes first.
+        Only one of them can be PURA's own: the one that was chosen last. It comes first.
         """
         self.profiles = in_order(profiles, self.profiles)
         self._settings.update(profile=SEPARATOR.join(choice.name for choice in self.profiles))
         self.changed.emit()
 
     def choose_setup(self, setup: StoredSetup) -> None:
-        """Use a set-up whole; what of it is not here is missing, and nothing stands in for it."""
+        """Choose a set-up; its missing parts are not replaced by others."""
         self.setup = setup
         keys, model, profiles = self._parts(setup)
         self.keys, self.model, self.profiles = keys, model, profiles
@@ -391,43 +393,44 @@ class Chosen(QObject):
     def _parts(
         self, setup: StoredSetup
     ) -> tuple[tuple[KeyChoice, ...], InstalledModel | None, tuple[ProfileChoice, ...]]:
-        """Return the parts of a set-up that are here."""
+        """Return the parts of a set-up that exist on this computer."""
         profiles = tuple(one for one in self.found.profiles if one.name == setup.profile)
-        wanted = profiles[0].profile.model if profiles else None
+        generating_model = profiles[0].profile.model if profiles else None
         models = self.found.models
         if setup.model:
             fitting = [model for model in models if model.name == setup.model]
         else:  # as an audit chooses it: the one that the profile names, else the only one
-            fitting = [model for model in models if model.fingerprint == wanted]
+            fitting = [model for model in models if model.fingerprint == generating_model]
             fitting = fitting or (list(models) if len(models) == 1 else [])
         keys = tuple(key for key in self.found.keys if key.fingerprint in setup.keys)
         return keys, fitting[0] if fitting else None, profiles
 
     @property
     def changed_parts(self) -> tuple[str, ...]:
-        """Which of ``key``, ``model`` and ``profile`` are not those of the chosen set-up."""
+        """Those of ``key``, ``model`` and ``profile`` that differ from the chosen set-up."""
         if self.setup is None or self.catalogue is None:
             return ()
         keys, model, profiles = self._parts(self.setup)
         same = {
             "key": {key.fingerprint for key in keys} == {key.fingerprint for key in self.keys},
             "model": model == self.model,
-            "profile": [one.name for one in profiles] == [one.name for one in self.profiles],
+            "profile": [choice.name for choice in profiles]
+            == [choice.name for choice in self.profiles],
         }
         return tuple(part for part, unchanged in same.items() if not unchanged)
 
     def use_setup(self, name: str) -> None:
-        """Use a stored set-up as soon as it and its parts have been found."""
+        """Choose a stored set-up as soon as the inventory has it."""
         self._next_setup = name
         self.look_around()
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """Which of ``key``, ``model`` and ``profile`` are not chosen; empty while it is looked."""
+        """Which of ``key``, ``model`` and ``profile`` are missing; empty without an inventory."""
         if self.catalogue is None:
             return ()
-        chosen = {"key": self.keys, "model": self.model, "profile": self.profile}
-        return tuple(name for name, choice in chosen.items() if not choice)
+        parts = {"key": self.keys, "model": self.model, "profile": self.profile}
+        return tuple(name for name, choice in parts.items() if not choice)
 
     @property
     def ready(self) -> bool:
@@ -435,26 +438,26 @@ class Chosen(QObject):
         return bool(self.keys) and self.model is not None and self.profile is not None
 
     def mismatches(self) -> tuple[PuraError, ...]:
-        """Return why key, model and profile that are chosen cannot go together."""
+        """Return the reasons why the chosen key, model and profile do not fit together."""
         facts = self.model
         if facts is None:
             return ()
-        known = self.catalogue.keys if self.catalogue is not None else ()
+        stored_keys = self.catalogue.keys if self.catalogue is not None else ()
         return tuple(
             problem
-            for place, choice in enumerate(self.profiles)
+            for index, choice in enumerate(self.profiles)
             for problem in mismatches(
                 choice.profile,
                 model=facts.name,
                 vocab_size=facts.vocab_size,
                 tokenizer=facts.tokenizer_fingerprint,
                 # Those that seal further profiles need not be chosen: they are found.
-                keys=[key.fingerprint for key in (*self.keys, *(known if place else ()))],
+                keys=[key.fingerprint for key in (*self.keys, *(stored_keys if index else ()))],
             )
         )
 
     def look_around(self) -> None:
-        """Find keys, models and profiles."""
+        """Make the inventory again."""
         self._stores.do(lambda _: self._engine.catalogue(), self._catalogued, self, urgent=True)
 
     def find_device(self) -> None:
@@ -464,12 +467,12 @@ class Chosen(QObject):
     def _catalogued(self, outcome: Outcome[Inventory]) -> None:
         if not isinstance(outcome, Done):
             return  # the log has it; what was there before stays
-        whole = self.setup is not None and not self.changed_parts
+        unchanged = self.setup is not None and not self.changed_parts
         self.catalogue = catalogue = outcome.result
         now = self._settings.current
-        wanted = self._next_setup or (self.setup.name if self.setup is not None else now.setup)
-        stored = next((one for one in catalogue.setups if one.name == wanted), None)
-        if stored is not None and (self._next_setup or whole or self._remembered_whole(stored)):
+        setup_name = self._next_setup or (self.setup.name if self.setup is not None else now.setup)
+        stored = next((setup for setup in catalogue.setups if setup.name == setup_name), None)
+        if stored is not None and (self._next_setup or unchanged or self._remembered_whole(stored)):
             # Its parts may have come or gone; another key never stands in for one that is gone.
             self._next_setup = ""
             self.choose_setup(stored)
@@ -485,7 +488,7 @@ class Chosen(QObject):
         self.changed.emit()
 
     def _remembered_whole(self, setup: StoredSetup) -> bool:
-        """Whether the settings remember a set-up without a change by hand; once, at the start."""
+        """Return whether the stored choices are exactly a set-up; asked once, at the start."""
         now, model = self._settings.current, self._parts(setup)[1]
         return (
             self.setup is None
@@ -496,8 +499,8 @@ class Chosen(QObject):
         )
 
     def _setup_of(self, profile: ProfileChoice | None) -> StoredSetup | None:
-        """Return the set-up of a profile: what 0.4.0 remembered were parts."""
-        alike = [one for one in self.found.setups if profile and one.profile == profile.name]
+        """Return the set-up of a profile, since version 0.4.0 stored the parts alone."""
+        alike = [setup for setup in self.found.setups if profile and setup.profile == profile.name]
         return alike[0] if alike else None
 
     def _placed(self, outcome: Outcome[Device]) -> None:

@@ -1,4 +1,4 @@
-"""Rows of the list as files: CSV and XLSX that no spreadsheet runs or rounds, or a batch's rows."""
+"""Export of rows as CSV and XLSX, safe from formulas and rounding, or as batch results."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from pura.batch.results import Row
 
 Cell = str | int | float | None
-"""A number is one for the spreadsheet too; a text stays a text, whatever it looks like."""
+"""The content of a cell: a number stays a number, and a text a text, in the spreadsheet."""
 
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 _EXACT: Final = re.compile(r"-?(0|[1-9]\d{0,14})(\.\d{1,15})?([eE][-+]?\d{1,3})?")
 """A number that a spreadsheet reads as it stands: not the digits of a payload, say."""
 _UNPRINTABLE: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
-_MOST: Final = 32_000  # characters; a cell of XLSX holds 32,767
-_WIDTHS: Final = (10, 60)
+_MAX_CHARACTERS: Final = 32_000  # characters; a cell of XLSX holds 32,767
+_WIDTHS: Final = (10, 60)  # smallest and largest width of a column, in characters
 
 
 def csv_text(head: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
@@ -69,8 +69,8 @@ class Sheet:
     """A sheet of a workbook.
 
     Attributes:
-        name: What stands on its tab, at most 31 characters.
-        head: The words above the columns; none where the rows speak for themselves.
+        name: Title of the tab, at most 31 characters.
+        head: Headers of the columns; empty for none.
         rows: The cells.
     """
 
@@ -90,18 +90,22 @@ def xlsx_bytes(sheets: Sequence[Sheet]) -> bytes:
     for sheet in sheets:
         page = book.create_sheet(sheet.name)
         table = [*([sheet.head] if sheet.head else []), *sheet.rows]
-        for place, column in enumerate(zip(*table, strict=True), start=1):
+        for column_number, column in enumerate(zip(*table, strict=True), start=1):
             width = max(len(str(cell)) for cell in column if cell is not None)
-            least, most = _WIDTHS
-            page.column_dimensions[get_column_letter(place)].width = min(most, max(least, width))
+            narrowest, widest = _WIDTHS
+            page.column_dimensions[get_column_letter(column_number)].width = min(
+                widest, max(narrowest, width)
+            )
         if sheet.head:
             page.freeze_panes = "A2"
         for number, row in enumerate(table):
             cells = []
-            for value in row:
-                cell = WriteOnlyCell(page, value=None if isinstance(value, str) else value)
-                if isinstance(value, str):
-                    cell.value = _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", value)[:_MOST]
+            for content in row:
+                cell = WriteOnlyCell(page, value=None if isinstance(content, str) else content)
+                if isinstance(content, str):
+                    cell.value = _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", content)[
+                        :_MAX_CHARACTERS
+                    ]
                     cell.data_type = "s"  # "=…" would be a formula
                     cell.number_format = "@"
                 cell.font = Font(bold=bool(sheet.head) and number == 0)
@@ -113,23 +117,26 @@ def xlsx_bytes(sheets: Sequence[Sheet]) -> bytes:
     return out.getvalue()
 
 
+# Decimals of the numbers in the exported table.
 _DIGITS: Final = {"evidence": 2, "share": 4}
 
 Table = tuple[tuple[str, ...], list[tuple[Cell, ...]]]
 
 
-def export_rows(at: Environment, rows: Sequence[ResultRow], path: Path, context: JobContext) -> int:
-    """Write rows; the ending of the name decides how. In the thread of the cases.
+def export_rows(
+    environment: Environment, rows: Sequence[ResultRow], path: Path, context: JobContext
+) -> int:
+    """Write rows in the format that the file's suffix names. Runs in the thread of the cases.
 
     Returns:
-        How many were written: the columns of ``pura batch`` take findings only.
+        Number of written rows: the format of ``pura batch`` holds findings only.
 
     Raises:
         PuraError: The file cannot be written, or a record cannot be read.
     """
     ending = path.suffix.lower()
     if ending in (".csv", ".xlsx"):
-        head, cells = exported_table(at, rows, context)
+        head, cells = exported_table(environment, rows, context)
         if ending == ".csv":
             write_or_refuse(path, csv_text(head, cells).encode("utf-8-sig"))
         else:
@@ -138,25 +145,27 @@ def export_rows(at: Environment, rows: Sequence[ResultRow], path: Path, context:
         return len(cells)
     from pura.batch.results import format_of, write_rows
 
-    return write_rows(str(path), _findings(at, rows, context), format_of(str(path)))
+    return write_rows(str(path), _findings(environment, rows, context), format_of(str(path)))
 
 
-def exported_table(at: Environment, rows: Sequence[ResultRow], context: JobContext) -> Table:
-    """Return the words above the columns, and the cells: what is shown, then what it rests on."""
-    words = headers()
-    head = (*(words[column] for column in COLUMNS), *_facts_headers())
+def exported_table(
+    environment: Environment, rows: Sequence[ResultRow], context: JobContext
+) -> Table:
+    """Return the headers and the cells: the columns of the table, then the facts behind them."""
+    names = headers()
+    head = (*(names[column] for column in COLUMNS), *_facts_headers())
     cells = []
     first: dict[str, ResultRow] = {}
     for row in rows:
         context.checkpoint()
-        shown = (_number(row, c) if c in NUMBERS else row.cell(c) for c in COLUMNS)
+        row_cells = (_number(row, c) if c in NUMBERS else row.cell(c) for c in COLUMNS)
         same = first.setdefault(row.digest, row) if row.digest else row
-        cells.append((*shown, *_facts(at, row, "" if same is row else same.name)))
+        cells.append((*row_cells, *_facts(environment, row, "" if same is row else same.name)))
     return head, cells
 
 
 def _number(row: ResultRow, column: str) -> Cell:
-    """Return a number as one, where the table shows it."""
+    """Return the number in a column, rounded as in the table; None if the table shows none."""
     value = row.number(column) if row.cell(column) else None
     return value if value is None or column == "tokens" else round(value, _DIGITS[column])
 
@@ -187,11 +196,11 @@ def _made_with() -> tuple[str, ...]:
 
 
 def _facts(at: Environment, row: ResultRow, same: str) -> tuple[str, ...]:
-    """Return what the finding of a row rests on; of a row of a result, what it says of it."""
+    """Return the facts behind the finding of a row."""
     if row.row is not None:
-        found = row.row
-        made_with = (found[name] or "" for name in ("key", "profile", "model"))
-        return (found["path"], "", row.digest, same, "", "", *made_with, *_notes(row.found))
+        result_row = row.row
+        made_with = (result_row[name] or "" for name in ("key", "profile", "model"))
+        return (result_row["path"], "", row.digest, same, "", "", *made_with, *_notes(row.found))
     item = row.item
     path = "" if item is None or item.path is None else str(item.path)
     if item is None or item.finding is None:
@@ -211,10 +220,10 @@ def _facts(at: Environment, row: ResultRow, same: str) -> tuple[str, ...]:
     )
 
 
-def _notes(found: Finding | None) -> tuple[str, ...]:
-    """Return what a finding has in words, a cell each."""
+def _notes(finding: Finding | None) -> tuple[str, ...]:
+    """Return the remarks of a finding, one cell each."""
     rows = (value.words for value in VALUES.values() if value.words is not None)
-    return tuple("" if found is None else " ".join(words(found, language())) for words in rows)
+    return tuple("" if finding is None else " ".join(words(finding, language())) for words in rows)
 
 
 def _named(name: str, fingerprint: str) -> str:
@@ -222,13 +231,13 @@ def _named(name: str, fingerprint: str) -> str:
 
 
 def _about(head: Sequence[str], cells: Sequence[tuple[Cell, ...]]) -> Sheet:
-    """Return the sheet that says what was done, with what, and how it is to be read."""
+    """Return the sheet that explains how the table was made and how to read it."""
 
     def distinct(values: Iterable[Cell]) -> str:
         return "; ".join(dict.fromkeys(str(value) for value in values if value))
 
     key, profile, model = (
-        distinct(row[head.index(words)] for row in cells) for words in _made_with()
+        distinct(row[head.index(header)] for row in cells) for header in _made_with()
     )
     now = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
     return Sheet(
@@ -273,14 +282,14 @@ def _about(head: Sequence[str], cells: Sequence[tuple[Cell, ...]]) -> Sheet:
 def _findings(at: Environment, rows: Sequence[ResultRow], context: JobContext) -> Iterator[Row]:
     from pura.batch.results import finding_of, row_of
 
-    for place, row in enumerate(rows, start=1):
+    for number, row in enumerate(rows, start=1):
         context.checkpoint()
         item = row.item
         if item is None or item.finding is None:
             continue
         audit = item.audit or open_saved(at, item.finding.id)
         at_place = {
-            "input": place,
+            "input": number,
             "item": 1,
             "piece": 1,
             "path": str(item.path) if item.path is not None else item.name,

@@ -1,6 +1,6 @@
-"""What is kept on disk as the settings say.
+"""What the window saves to disk, as the settings decide.
 
-Finished audits in the case log, and forms half filled in.
+It saves finished audits to the case log, and drafts of forms.
 """
 
 from __future__ import annotations
@@ -31,25 +31,25 @@ from pura_audit.platform.settings import SettingsFile, WindowSettings
 from pura_audit.session.queue_model import listed
 
 FILE: Final = "drafts.json"
-MAX_BYTES: Final = 1 << 24
-MOST: Final = 20
-"""So many forms are remembered; the oldest goes first."""
+MAX_BYTES: Final = 1 << 24  # of the file of drafts
+MAX_DRAFTS: Final = 20
+"""Number of drafts that are stored; the oldest is dropped first."""
 PAUSE_MS: Final = 300
-"""What is typed within it is noted together."""
+"""Input within this time is written together."""
 _log = logging.getLogger(__name__)
 
 DraftKey = tuple[str, ...]
-"""What a form is about: the kind of form, then identifiers."""
+"""The subject of a form: the kind of form, then identifiers."""
 Fields = Mapping[str, str]
 
 
 class Drafts:
-    """Forms that were filled in and neither finished nor given up.
+    """Drafts of forms that were neither finished nor discarded.
 
     Args:
         folder: The folder of the program's state.
-        settings: Say whether texts are kept.
-        files: Writes the file.
+        settings: The settings, which decide whether texts are stored.
+        files: The queue that writes the file.
     """
 
     def __init__(self, folder: Path, settings: SettingsFile, files: JobQueue) -> None:
@@ -68,7 +68,7 @@ class Drafts:
                     rows = json.loads(file.read(MAX_BYTES))["drafts"]
                 self._read = {
                     tuple(str(part) for part in row["about"]): {
-                        str(name): str(words) for name, words in row["told"].items()
+                        str(name): str(text) for name, text in row["told"].items()
                     }
                     for row in rows
                 }
@@ -78,46 +78,46 @@ class Drafts:
     def _wanted(self) -> bool:
         return self._settings.current.case_text == KEEP
 
-    def note(self, about: DraftKey, fields: Fields, *, before: DraftKey | None = None) -> None:
-        """Keep what a form is told so far.
+    def note(self, subject: DraftKey, fields: Fields, *, before: DraftKey | None = None) -> None:
+        """Save the draft of a form.
 
         Args:
-            about: What it is about.
-            fields: What was filled in, by the names of the fields.
-            before: What it was about when it was last noted; that goes.
+            subject: Subject of the form.
+            fields: Content of the fields, by name.
+            before: Earlier subject of the same form; its draft is dropped.
         """
         if before is not None:
             self._open.discard(before)
             self._kept.pop(before, None)
-        self._open.add(about)
-        self._kept.pop(about, None)
-        self._kept[about] = fields
-        while len(self._kept) > MOST:
+        self._open.add(subject)
+        self._kept.pop(subject, None)
+        self._kept[subject] = fields
+        while len(self._kept) > MAX_DRAFTS:
             del self._kept[next(iter(self._kept))]
         self._write()
 
-    def forget(self, about: DraftKey | None) -> None:
-        """Take it away: it was finished, or given up."""
-        if about is None:
+    def forget(self, subject: DraftKey | None) -> None:
+        """Drop the draft of a form that was finished or discarded."""
+        if subject is None:
             return
-        self._open.discard(about)
-        if self._kept.pop(about, None) is not None:
+        self._open.discard(subject)
+        if self._kept.pop(subject, None) is not None:
             self._write()
 
-    def take(self, about: DraftKey) -> Fields | None:
-        """Return what the form was told when the program ended; it belongs to that form now."""
-        if not self._wanted or about in self._open or about not in self._kept:
+    def take(self, subject: DraftKey) -> Fields | None:
+        """Return the draft of an earlier run; from now on it belongs to the form that asks."""
+        if not self._wanted or subject in self._open or subject not in self._kept:
             return None
-        self._open.add(about)
-        return self._kept[about]
+        self._open.add(subject)
+        return self._kept[subject]
 
-    def like(self, about: DraftKey) -> DraftKey | None:
-        """Return what the newest form of the same kind was about whose first identifier is this.
+    def like(self, subject: DraftKey) -> DraftKey | None:
+        """Return the subject of the newest draft of the same kind with the same first identifier.
 
-        Forms that are open keep theirs.
+        Drafts of open forms are left out.
         """
-        kept = (one for one in reversed(self._kept) if one not in self._open)
-        return next((one for one in kept if one[:2] == about[:2]), None)
+        closed = (noted for noted in reversed(self._kept) if noted not in self._open)
+        return next((noted for noted in closed if noted[:2] == subject[:2]), None)
 
     def _settings_changed(self, before: WindowSettings) -> None:
         if before.case_text != self._settings.current.case_text:
@@ -125,12 +125,12 @@ class Drafts:
 
     def _write(self) -> None:
         rows = [{"about": about, "told": fields} for about, fields in self._kept.items()]
-        data = json.dumps({"drafts": rows}).encode()
+        file_bytes = json.dumps({"drafts": rows}).encode()
 
         def work(_: object) -> None:
             try:
                 if rows and self._wanted:
-                    write_atomic(self.path, data, private=True)
+                    write_atomic(self.path, file_bytes, private=True)
                 else:
                     self.path.unlink(missing_ok=True)
             except OSError as error:
@@ -140,62 +140,62 @@ class Drafts:
 
 
 class ReportDraft:
-    """What a report is told, noted while its form is filled in.
+    """The draft of a report, saved while the user fills in its form.
 
     Args:
-        drafts: Keeps it.
+        drafts: Stores the draft.
         audits: Identifiers of the audits that are ticked at first.
 
     Attributes:
-        found: What it was told when the program ended. What was blacked out belongs to the texts of
-            all audits: where others were ticked then, the report shows no text.
+        found: The draft of an earlier run. Redactions belong to the texts of
+            all audits: if other audits were ticked then, the report shows no text.
     """
 
     def __init__(self, drafts: Drafts, audits: Sequence[str]) -> None:
         self._drafts = drafts
-        about = ("report", *audits)
+        subject = ("report", *audits)
         self._about: DraftKey | None = None
         self.found: ReportRequest | None = None
-        for noted in (about, drafts.like(about)):
+        for noted in (subject, drafts.like(subject)):
             fields = None if noted is None else drafts.take(noted)
             if fields is None:
                 continue
             self._about = noted
             with suppress(ValueError, KeyError, TypeError):
                 request = request_file.read(fields["request"].encode())["request"]
-                same = noted == about
+                same = noted == subject
                 self.found = (
                     request if same else replace(request, text=OMITTED, redactions=(), further=())
                 )
             break
 
     def note(self, audits: Sequence[str], request: ReportRequest) -> None:
-        """Keep what a report of these audits is told so far; without its logo."""
+        """Save the draft of a report of these audits, without its logo."""
         text = request_file.write(replace(request, logo=None), "").decode()
-        about = ("report", *audits)
-        self._drafts.note(about, {"request": text}, before=self._about)
-        self._about = about
+        subject = ("report", *audits)
+        self._drafts.note(subject, {"request": text}, before=self._about)
+        self._about = subject
 
     def forget(self) -> None:
-        """Take it away: the report was saved, or given up."""
+        """Drop the draft of a report that was saved or discarded."""
         self._drafts.forget(self._about)
         self._about = None
 
 
 T = TypeVar("T")
-Act = Callable[[CaseLog, JobContext], T]
+LogWork = Callable[[CaseLog, JobContext], T]
 
 
 class Cases(QObject):
-    """Works on the case log, never in the window's thread.
+    """Runs work on the case log outside the window's thread.
 
     Args:
-        queue: Where the work is done.
-        environment: Whose log it is; of that, only its folders are used here.
-        drafts: What is filled in and not yet written.
+        queue: The queue of the case log.
+        environment: Locates the log; only its folders are used.
+        drafts: Drafts of the forms.
 
     Signals:
-        changed: Something was written.
+        changed: The log has changed.
     """
 
     changed = Signal()
@@ -212,50 +212,56 @@ class Cases(QObject):
 
     @property
     def path(self) -> Path:
-        """Where the log is."""
+        """Path of the log."""
         return self.environment.paths.caselog
 
     @property
     def there(self) -> bool:
-        """Whether there is a log at all."""
+        """Whether a log exists."""
         return self.path.exists()
 
-    def read(self, act: Act[T], then: Callable[[Outcome[T]], None], owner: QObject) -> Job:
-        """Queue something that leaves the log as it is; see :meth:`JobQueue.do`."""
-        return self.ask(lambda context: self._opened(act, context), then, owner)
+    def read(
+        self, work: LogWork[T], on_outcome: Callable[[Outcome[T]], None], owner: QObject
+    ) -> Job:
+        """Queue work that only reads the log; see :meth:`JobQueue.do`."""
+        return self.ask(lambda context: self._opened(work, context), on_outcome, owner)
 
-    def write(self, act: Act[T], then: Callable[[Outcome[T]], None], owner: QObject) -> Job:
-        """Queue something that changes the log."""
-        return self.change(lambda context: self._opened(act, context), then, owner)
+    def write(
+        self, work: LogWork[T], on_outcome: Callable[[Outcome[T]], None], owner: QObject
+    ) -> Job:
+        """Queue work that changes the log."""
+        return self.change(lambda context: self._opened(work, context), on_outcome, owner)
 
-    def ask(self, work: Work[T], then: Callable[[Outcome[T]], None], owner: QObject) -> Job:
-        """Queue a use case that opens the log by itself, and leaves it as it is."""
-        return self._queue.do(work, then, owner)
+    def ask(self, work: Work[T], on_outcome: Callable[[Outcome[T]], None], owner: QObject) -> Job:
+        """Queue a use case that opens the log itself and only reads it."""
+        return self._queue.do(work, on_outcome, owner)
 
-    def change(self, work: Work[T], then: Callable[[Outcome[T]], None], owner: QObject) -> Job:
-        """Queue a use case that opens the log by itself, and changes it."""
+    def change(
+        self, work: Work[T], on_outcome: Callable[[Outcome[T]], None], owner: QObject
+    ) -> Job:
+        """Queue a use case that opens the log itself and changes it."""
 
         def changing(context: JobContext) -> T:
             result = work(context)
             self.changed.emit()  # from this thread: whoever listens lives in the window's
             return result
 
-        return self._queue.do(changing, then, owner)
+        return self._queue.do(changing, on_outcome, owner)
 
-    def _opened(self, act: Act[T], context: JobContext) -> T:
+    def _opened(self, work: LogWork[T], context: JobContext) -> T:
         with open_log(self.environment, create=True) as log:
-            return act(log, context)
+            return work(log, context)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Kept:
-    """A finished audit, and where it is kept.
+    """A finished audit, and whether it was saved.
 
     Attributes:
-        audited: What came of the examination.
-        finding: The same as the list keeps it.
-        status: Where it is kept; None when it could not be.
-        failure: Why not.
+        audited: The result of the audit.
+        finding: The short form of the finding for the list.
+        status: State in the case log; None if it could not be saved.
+        failure: Reason why it could not be saved.
     """
 
     audited: Audited
@@ -265,11 +271,11 @@ class Kept:
 
 
 class Keeper:
-    """Saves to the unfiled case.
+    """Saves finished audits to the case “Unfiled”.
 
     Args:
-        environment: Whose case log it is.
-        settings: Say who acts, and what becomes of texts.
+        environment: Locates the case log.
+        settings: The settings: the user's name, and how texts are stored.
     """
 
     def __init__(self, environment: Environment, settings: SettingsFile) -> None:
@@ -281,21 +287,21 @@ class Keeper:
 
     @property
     def wants_passphrase(self) -> bool:
-        """Whether texts are to be kept encrypted and nobody has said under which passphrase."""
+        """Whether texts are to be encrypted and the passphrase is still missing."""
         return self._settings.current.case_text == SEAL and self._secret is None
 
     def unlock(self, secret: Secret) -> None:
-        """Take the passphrase of the texts of this run."""
+        """Set the passphrase that encrypts the texts of this run."""
         self.close()
         self._secret = secret
 
     @property
     def mode(self) -> str:
-        """What becomes of texts: without a passphrase, one that should be encrypted is left out."""
+        """How texts are stored; without a passphrase, texts to be encrypted are left out."""
         return LEAVE_OUT if self.wants_passphrase else self._settings.current.case_text
 
     def start(self, name: str) -> None:
-        """Say in the log that an examination begins; a log that refuses does not stop it."""
+        """Record the beginning of an audit; a log that cannot be written does not stop it."""
         try:
             self._saving().start(name)
         except PuraError:
@@ -303,33 +309,33 @@ class Keeper:
 
     def keep(self, audited: Audited) -> Kept:
         """Save a finished audit."""
-        found = listed(audited.audit)
+        finding = listed(audited.audit)
         try:
             run = self._saving()
             item = run.save(audited.audit)
         except (CaseLogError, KeyFormatError) as error:
             self.close()
-            return Kept(audited=audited, finding=found, status=None, failure=Failure.of(error))
-        acts = {"save": (item.examiner, item.entry.time)}
+            return Kept(audited=audited, finding=finding, status=None, failure=Failure.of(error))
+        deeds = {"save": (item.examiner, item.entry.time)}
         status = CaseStatus(
-            case=item.case, name=UNFILED, mode=item.mode, acts=acts, examiner=item.examiner
+            case=item.case, name=UNFILED, mode=item.mode, acts=deeds, examiner=item.examiner
         )
-        return Kept(audited=audited, finding=found, status=status)
+        return Kept(audited=audited, finding=finding, status=status)
 
     def fail(self, name: str, error: PuraError) -> None:
-        """Say in the log that an examination failed."""
+        """Record the failure of an audit."""
         try:
             self._saving().fail(name, error)
         except PuraError:
             self.close()
 
     def close(self) -> None:
-        """Forget the case and the key of its texts; the next audit opens it again."""
+        """Close the case and forget the key of its texts; the next audit opens it again."""
         self._run = None
         self._open.close()
 
     def wipe(self) -> None:
-        """Forget everything, the passphrase too."""
+        """Close the case and forget the passphrase."""
         self.close()
         if self._secret is not None:
             self._secret.wipe()
@@ -343,12 +349,12 @@ class Keeper:
                 secret = Secret(self._secret.copy())
             name = self._settings.current.auditor
             name_worker(self._at, name)
-            to = SaveTo(
+            target = SaveTo(
                 case=UNFILED,
                 auditor=name or None,
                 text=mode,
                 passphrase=secret,
             )
-            self._run = self._open.enter_context(saving_run(self._at, to))
+            self._run = self._open.enter_context(saving_run(self._at, target))
             self._mode = mode
         return self._run

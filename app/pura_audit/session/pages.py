@@ -1,4 +1,4 @@
-"""The pages of the document on screen: opened, drawn and measured away from the window's thread."""
+"""The pages of the document on screen, opened, drawn and measured outside the window's thread."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ A4: Final = QSizeF(595.28, 841.89)  # stands for a page that is broken
 
 
 class DocumentPages(QObject):
-    """The pages of one document at a time; what belongs to the one before it is forgotten.
+    """The pages of one document at a time; results for an earlier one are dropped.
 
     Args:
-        jobs: The queues: pages are drawn in one, places are found in another.
+        jobs: The queues: one draws pages, another one locates the characters.
 
     Attributes:
-        sizes: Of each page, in points; empty until they are known.
-        places: Where the characters of the text stand; None while, and where, that is not known.
-        measured: It was looked for them.
-        failure: Why there are no pages to show.
+        sizes: Size of each page in points; empty until known.
+        places: Positions of the text's characters on the pages; None while they are unknown.
+        measured: Whether the positions were looked up.
+        failure: Reason why there are no pages.
 
     Signals:
-        opened: There are sizes, or a failure.
-        placed: The places are known, or it is known that there are none.
+        opened: The sizes are known, or opening failed.
+        placed: The positions were looked up.
     """
 
     opened = Signal()
@@ -50,18 +50,18 @@ class DocumentPages(QObject):
         """Open a document.
 
         Args:
-            path: Where the file is.
-            sha256: Of its bytes when it was examined, hex.
-            text: What was examined.
+            path: Path of the file.
+            sha256: SHA-256 of the examined bytes, in hexadecimal.
+            text: The examined text.
         """
         self.close()
         read = partial(examined_bytes, path, sha256)
         # Two children: finding the places of a long text takes seconds, drawing a page must not.
-        self._held = seen, _ = Pages(read), Pages(read)
+        self._held = pages, _ = Pages(read), Pages(read)
         self._text = text
 
         def opened(outcome: Outcome[tuple[tuple[float, float], ...]]) -> None:
-            if self._held[:1] != (seen,):
+            if self._held[:1] != (pages,):
                 return
             if isinstance(outcome, Done):
                 self.sizes = tuple(QSizeF(*size) if all(size) else A4 for size in outcome.result)
@@ -69,10 +69,10 @@ class DocumentPages(QObject):
                 self.failure = outcome
             self.opened.emit()
 
-        self._jobs.pages.do(lambda _: seen.sizes(), opened, self, urgent=True)
+        self._jobs.pages.do(lambda _: pages.sizes(), opened, self, urgent=True)
 
     def measure(self) -> None:
-        """Find the places, where nobody has asked for that yet."""
+        """Locate the characters on the pages, once a document."""
         if not self._held or self._measuring:
             return
         self._measuring = True
@@ -87,31 +87,31 @@ class DocumentPages(QObject):
         self._jobs.files.do(lambda _: _places_once(measured, text), placed, self, urgent=True)
 
     def close(self) -> None:
-        """Forget the document, and end the children that hold it."""
-        held, self._held = self._held, ()
-        for pages in held:
+        """Close the document and end its child processes."""
+        children, self._held = self._held, ()
+        for pages in children:
             pages.close()
         self.sizes, self.places, self.failure = (), None, None
         self.measured = self._measuring = False
 
-    def draw(self, page: int, dpi: int, then: Callable[[int, int, QImage], None]) -> None:
+    def draw(self, page: int, dpi: int, on_picture: Callable[[int, int, QImage], None]) -> None:
         """Draw a page.
 
         Args:
-            page: From 0.
-            dpi: How fine.
-            then: Gets both and the picture; an empty one where the page is broken.
+            page: Number of the page, from 0.
+            dpi: Resolution in dots per inch.
+            on_picture: Called with page, resolution and picture, which is empty for a broken page.
         """
         if not self._held:
             return
-        seen, size = self._held[0], self.sizes[page]
+        pages, size = self._held[0], self.sizes[page]
         wide, high = (max(1, round(v * dpi / 72)) for v in (size.width(), size.height()))
 
         def drawn(outcome: Outcome[QImage]) -> None:
-            if self._held[:1] == (seen,):
-                then(page, dpi, outcome.result if isinstance(outcome, Done) else QImage())
+            if self._held[:1] == (pages,):
+                on_picture(page, dpi, outcome.result if isinstance(outcome, Done) else QImage())
 
-        self._jobs.pages.do(lambda _: _picture(seen, page, wide, high), drawn, self, urgent=True)
+        self._jobs.pages.do(lambda _: _picture(pages, page, wide, high), drawn, self, urgent=True)
 
 
 def _picture(pages: Pages, page: int, wide: int, high: int) -> QImage:

@@ -1,4 +1,4 @@
-"""The queue as a Qt list model; a row is a text and what became of it."""
+"""The list of texts as a Qt model; a row is a text with the state of its audit."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from pura_audit.session.choices import KeyChoice
 
 
 class ItemState(StrEnum):
-    """Where a row stands."""
+    """State of a row."""
 
     LOADING = "loading"
     READY = "ready"
@@ -44,32 +44,32 @@ class ItemState(StrEnum):
 
 @dataclass(kw_only=True, eq=False)
 class Item:
-    """A row; lives in the window's thread only.
+    """A row of the list; used in the window's thread only.
 
     Attributes:
-        number: Unique within the run.
-        name: What people call it.
-        path: The file, or None for pasted text.
-        part: The part of the file that it is alone; None where all that the file holds is wanted.
-        document: The text, once it is read.
-        known_length: Characters of the text when it was last read, as an earlier run noted them.
-        known_digest: The digest of the text, the same way.
-        prompt: The known prompt, or "".
-        several: The prompt is a list of candidates, one a line.
+        number: Number that is unique within the run.
+        name: Name for people.
+        path: Path of the file; None for a pasted text.
+        part: The single part of the file that the row stands for; None for the usual parts.
+        document: The text; None until it was read.
+        known_length: Number of characters that an earlier run noted.
+        known_digest: Digest of the text that an earlier run noted.
+        prompt: The known prompt; empty for none.
+        several: Whether the prompt is a list of candidates, one a line.
         key: The key to use instead of the chosen one (samples bring their own).
         profile: The profile to use instead of the chosen one.
-        state: Where it stands.
-        progress: While it runs.
-        looks: Tokens read and log10 of the evidence, at each look while it runs.
-        wanted: It is audited as soon as it has been read.
-        sample: It is the sample text.
-        imported: Its audit was done by somebody else and only opened here.
-        audit: When it is done and its record is in memory.
-        finding: The finding as the list keeps it, when it is done.
-        status: Where the finding is in the case log; None while it is not in it.
-        report: The report that was last written of it in this run.
-        original: The file with the bytes that were examined, chosen for its pages.
-        failure: When it failed, could not be examined, or could not be kept.
+        state: State of the row.
+        progress: Progress of the running audit.
+        looks: Number of tokens read, and log10 evidence, at each interim look.
+        wanted: Whether it is audited as soon as its file was read.
+        sample: Whether it is the sample text.
+        imported: Whether its audit was made elsewhere and opened here.
+        audit: The record of the finished audit, if it is in memory.
+        finding: The short form of the finding, once the audit is done.
+        status: State of the finding in the case log; None if it is not saved.
+        report: The report that was last written in this run.
+        original: File with the examined bytes, chosen to show its pages.
+        failure: Why the audit failed, or the finding could not be saved.
     """
 
     number: int
@@ -98,50 +98,51 @@ class Item:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the text, hex; "" as long as nobody has read it."""
+        """SHA-256 of the text in hexadecimal; empty until the text was read."""
         return self.document.digest if self.document is not None else self.known_digest
 
     @property
     def runnable(self) -> bool:
-        """Whether an audit of it can be asked for; a file without a text is read again for it."""
-        here = self.document is not None or self.path is not None
-        return here and self.state is not ItemState.LOADING and not self.active
+        """Whether its audit can be requested; a file without a text is read again first."""
+        has_text = self.document is not None or self.path is not None
+        return has_text and self.state is not ItemState.LOADING and not self.active
 
     @property
     def unkept(self) -> bool:
-        """Whether its finding is in memory alone."""
+        """Whether its finding could not be saved."""
         return self.audit is not None and self.status is None and not self.imported
 
     @property
     def examined(self) -> bool:
-        """Whether there is a finding about its text: not of what could not be examined."""
-        done = self.state is ItemState.DONE
-        return done and (self.finding is None or self.finding.verdict != "not-examinable")
+        """Whether its text was examined and has a finding."""
+        finished = self.state is ItemState.DONE
+        return finished and (self.finding is None or self.finding.verdict != "not-examinable")
 
     @property
     def shown(self) -> Audit | None:
-        """The audit to show: the last one, also while the text is audited again."""
+        """The audit to show: the last one, even while the text is audited again."""
         return self.audit if self.state is ItemState.DONE or self.active else None
 
     @property
     def active(self) -> bool:
-        """Whether it waits for the model or is being read by it."""
+        """Whether its audit waits or runs."""
         return self.state in (ItemState.WAITING, ItemState.RUNNING)
 
 
 def listed(audit: Audit) -> Finding:
-    """Return what the list keeps of a finding, with the language that the text looks like."""
+    """Return the short form of a finding for the list, with the guessed language of the text."""
     return replace(audit.finding.brief(), language=language_of(audit.text or ""))
 
 
 ITEM_ROLE: Final = Qt.ItemDataRole.UserRole + 1
-MANY: Final = 50
+# Removing more runs of rows than this resets the model: its views then look once, not for each run.
+MAX_RUNS: Final = 50
 FOR_REVIEW: Final = ("mark", "indication")  # what a second person has to look at
 Index = QModelIndex | QPersistentModelIndex
 
 
 def state_words(state: ItemState) -> str:
-    """Name where a text stands that has no finding: in list, table and card the same."""
+    """Return the name of the state of a text without a finding, for list, table and card."""
     return {
         ItemState.LOADING: translate("Queue", "Opening"),
         ItemState.READY: translate("Queue", "Ready"),
@@ -153,66 +154,66 @@ def state_words(state: ItemState) -> str:
     }.get(state, "")
 
 
-def verdict_words(item: Item) -> str:
-    """Return what a row says below its name."""
-    if item.state is ItemState.RUNNING:
-        return _running(item)
-    if item.state is ItemState.FAILED and item.failure is not None:
-        return item.failure.message
-    if item.state is ItemState.DONE:
-        return item.finding.title(language()) if item.finding is not None else ""
-    return state_words(item.state)
+def verdict_words(row: Item) -> str:
+    """Return the line below the name of a row."""
+    if row.state is ItemState.RUNNING:
+        return _running(row)
+    if row.state is ItemState.FAILED and row.failure is not None:
+        return row.failure.message
+    if row.state is ItemState.DONE:
+        return row.finding.title(language()) if row.finding is not None else ""
+    return state_words(row.state)
 
 
 def case_words(name: str) -> str:
-    """Return the name of a case as it is shown: that of the one for all the rest is translated."""
+    """Return the displayed name of a case; that of the case “Unfiled” is translated."""
     return translate("Cases", "Unfiled") if name == UNFILED else name
 
 
-def saved_words(item: Item) -> str:
-    """Say whether a finding is kept."""
-    if item.finding is None:
+def saved_words(row: Item) -> str:
+    """Return whether a finding is saved."""
+    if row.finding is None:
         return ""
-    if item.status is None:
-        return "" if item.imported else translate("Queue", "not saved")
+    if row.status is None:
+        return "" if row.imported else translate("Queue", "not saved")
     return translate("Queue", "saved")
 
 
-def review_words(item: Item) -> str:
-    """Say what a second person made of a finding; empty where there is nothing to look at."""
-    if item.finding is None or item.status is None:
+def review_words(row: Item) -> str:
+    """Return the state of the review of a finding; empty if none is needed."""
+    if row.finding is None or row.status is None:
         return ""
-    if item.status.review == "confirmed":
+    if row.status.review == "confirmed":
         return translate("Queue", "reviewed")
-    if item.status.review == "disputed":
+    if row.status.review == "disputed":
         return translate("Queue", "disputed")
-    return translate("Queue", "to review") if item.finding.verdict in FOR_REVIEW else ""
+    return translate("Queue", "to review") if row.finding.verdict in FOR_REVIEW else ""
 
 
-def status_words(item: Item) -> str:
-    """Say whether a finding is kept and reviewed."""
-    return " · ".join(filter(None, (saved_words(item), review_words(item))))
+def status_words(row: Item) -> str:
+    """Return whether a finding is saved and reviewed."""
+    return " · ".join(filter(None, (saved_words(row), review_words(row))))
 
 
-def _running(item: Item) -> str:
-    progress = item.progress
+def _running(row: Item) -> str:
+    progress = row.progress
     share = progress.share if progress is not None else None
     if share is None:
         return translate("Queue", "Loading the model")
-    words = f"{int(100 * share)}\N{NO-BREAK SPACE}%"
-    return filled(translate("Queue", "Auditing, {share:text}"), share=words)
+    percentage = f"{int(100 * share)}\N{NO-BREAK SPACE}%"
+    return filled(translate("Queue", "Auditing, {share:text}"), share=percentage)
 
 
-def measure_words(item: Item) -> str:
-    """Return the size of a row's text: tokens when they are known, else bytes."""
-    if item.finding is not None:
-        count = item.finding.tokens
+def measure_words(row: Item) -> str:
+    """Return the size of a row's text in tokens, or in bytes while tokens are unknown."""
+    if row.finding is not None:
+        count = row.finding.tokens
         return filled(translate("Queue", "{n:count} {n:plural(token|tokens)}"), n=count)
-    return size(item.document.size_bytes) if item.document is not None else ""
+    return size(row.document.size_bytes) if row.document is not None else ""
 
 
 class QueueModel(QAbstractListModel):
-    """Rows of the queue, in order.
+    """The rows of the list, in order.
 
     Signals:
         counted: The number of rows has changed.
@@ -230,7 +231,7 @@ class QueueModel(QAbstractListModel):
         return 0 if parent is not None and parent.isValid() else len(self._items)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Return a row's name, its words for screen readers, or the row itself."""
+        """Return the name of a row, its description, or the row itself."""
         if not index.isValid() or not 0 <= index.row() < len(self._items):
             return None
         item = self._items[index.row()]
@@ -238,12 +239,12 @@ class QueueModel(QAbstractListModel):
             case Qt.ItemDataRole.DisplayRole:
                 return item.name
             case Qt.ItemDataRole.AccessibleTextRole | Qt.ItemDataRole.ToolTipRole:
-                words = [item.name, verdict_words(item)]
+                lines = [item.name, verdict_words(item)]
                 if item.failure is not None and item.state is ItemState.FAILED:
-                    words.append(item.failure.hint)
-                words += [status_words(item), measure_words(item)]
+                    lines.append(item.failure.hint)
+                lines += [status_words(item), measure_words(item)]
                 joint = "\n" if role == Qt.ItemDataRole.ToolTipRole else ". "
-                return joint.join(w for w in words if w)
+                return joint.join(w for w in lines if w)
             case _ if role == ITEM_ROLE:
                 return item
         return None
@@ -258,35 +259,35 @@ class QueueModel(QAbstractListModel):
         return self._items[row] if 0 <= row < len(self._items) else None
 
     def find(self, number: int) -> Item | None:
-        """Return the row of a number, or None when it was removed meanwhile."""
+        """Return the row with a number, or None if it was removed."""
         return next((item for item in self._items if item.number == number), None)
 
     def row(self, item: Item) -> int:
-        """Return the place of a row, -1 when it is not in the queue."""
+        """Return the index of a row; -1 if it is not in the list."""
         if self._places is None:
-            self._places = {id(other): i for i, other in enumerate(self._items)}
+            self._places = {id(item): i for i, item in enumerate(self._items)}
         return self._places.get(id(item), -1)
 
-    def insert(self, items: Iterable[Item], row: int | None = None) -> None:
-        """Put rows in, at the end when no place is named."""
-        new = list(items)
+    def insert(self, rows: Iterable[Item], row: int | None = None) -> None:
+        """Insert rows at an index, or at the end."""
+        new = list(rows)
         if not new:
             return
-        place = len(self._items) if row is None else min(row, len(self._items))
-        self.beginInsertRows(QModelIndex(), place, place + len(new) - 1)
-        self._items[place:place] = new
+        index = len(self._items) if row is None else min(row, len(self._items))
+        self.beginInsertRows(QModelIndex(), index, index + len(new) - 1)
+        self._items[index:index] = new
         self._places = None
         self.endInsertRows()
         self.counted.emit(len(self._items))
 
     def remove(self, items: Iterable[Item]) -> None:
-        """Take rows out."""
+        """Remove rows."""
         rows = sorted({row for item in items if (row := self.row(item)) >= 0}, reverse=True)
         runs = _runs(rows)
-        if len(runs) > MANY:  # one word for all of them: whoever listens looks once
-            gone = set(rows)
+        if len(runs) > MAX_RUNS:  # one word for all of them: whoever listens looks once
+            removed = set(rows)
             self.beginResetModel()
-            self._items = [item for row, item in enumerate(self._items) if row not in gone]
+            self._items = [item for row, item in enumerate(self._items) if row not in removed]
             self._places = None
             self.endResetModel()
             runs = []
@@ -298,7 +299,7 @@ class QueueModel(QAbstractListModel):
         self.counted.emit(len(self._items))
 
     def touch(self, item: Item) -> None:
-        """Say that a row has changed."""
+        """Report that a row has changed."""
         row = self.row(item)
         if row >= 0:
             index = self.index(row)
@@ -313,7 +314,7 @@ class QueueModel(QAbstractListModel):
 
 
 def _runs(falling: list[int]) -> list[tuple[int, int]]:
-    """Join neighbouring rows: pairs of last and first, the last pair first."""
+    """Return runs of neighbouring rows as (last, first), the last run first."""
     runs: list[tuple[int, int]] = []
     for row in falling:
         if runs and runs[-1][1] == row + 1:

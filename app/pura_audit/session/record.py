@@ -1,4 +1,4 @@
-"""The list on disk and in the case log: what comes back after a restart, and where rows stand."""
+"""The journal of the list for the next start, and the state of its findings in the case log."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from pura_audit.session.queue_model import Item, ItemState
 from pura_audit.session.texts import TextList
 
 FILE: Final = "texts.jsonl"
-MAX_BYTES: Final = 1 << 28
+MAX_BYTES: Final = 1 << 28  # of the journal, which may hold pasted texts
 _log = logging.getLogger(__name__)
 
 
 class Journal:
-    """The file; a disk that refuses is logged, never in the way.
+    """The journal file; write errors are logged and never stop the work.
 
     Args:
         folder: The folder of the program's state.
@@ -45,41 +45,41 @@ class Journal:
         self.path = folder / FILE
         self._last: dict[int, dict[str, Any]] = {}
 
-    def write(self, items: Iterable[Item], gone: Iterable[Item], *, readable: bool) -> None:
-        """Note rows as they are now, and rows that were taken out.
+    def write(self, rows: Iterable[Item], removed: Iterable[Item], *, readable: bool) -> None:
+        """Write the present state of rows, and the removal of others.
 
         Args:
-            items: Rows.
-            gone: Rows that are in the list no more.
-            readable: Pasted texts and prompts may stand in the file.
+            rows: Rows to write.
+            removed: Rows that were removed.
+            readable: Whether pasted texts and prompts may be written to the file.
         """
         lines = []
-        for item in items:
+        for item in rows:
             line = _line(item, readable=readable)
             if self._last.get(item.number) != line:  # progress alone is not noted
                 self._last[item.number] = line
                 lines.append(line)
-        lines += [{"row": item.number, "gone": True} for item in gone]
+        lines += [{"row": row.number, "gone": True} for row in removed]
         if not lines:
             return
-        data = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+        content = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
         try:
             make_private(self.path.parent)
             flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
             with os.fdopen(os.open(self.path, flags, 0o600), "ab") as file:
-                file.write(data.encode("utf-8", "surrogatepass"))
+                file.write(content.encode("utf-8", "surrogatepass"))
         except OSError as error:
             _log.warning("the list of texts cannot be noted: %s", error.strerror)
 
     def read(self) -> list[Item]:
-        """Return the rows as they were; their numbers begin anew with the file."""
+        """Return the rows of the journal, numbered from 1."""
         try:
             with self.path.open("rb") as file:
-                data = file.read(MAX_BYTES)
+                content = file.read(MAX_BYTES)
         except OSError:
             return []
         rows: dict[int, dict[str, Any]] = {}
-        for line in data.splitlines():
+        for line in content.splitlines():
             with suppress(ValueError, TypeError, KeyError, RecursionError):
                 row = json.loads(line)
                 number = row["row"]
@@ -88,47 +88,47 @@ class Journal:
                 else:
                     rows[number] = row
         ordered = sorted(rows.values(), key=lambda row: row.get("place", 0))
-        items = []
+        texts = []
         for number, row in enumerate(ordered, start=1):
             with suppress(ValueError, TypeError, KeyError):
-                items.append(_item(number, row))
-        return items
+                texts.append(_item(number, row))
+        return texts
 
-    def begin(self, items: Iterable[Item], *, readable: bool) -> None:
-        """Write the file anew with these rows only."""
+    def begin(self, rows: Iterable[Item], *, readable: bool) -> None:
+        """Start a new journal with these rows."""
         self._last.clear()
         with suppress(OSError):
             write_atomic(self.path, b"", private=True)
-        self.write(items, (), readable=readable)
+        self.write(rows, (), readable=readable)
 
 
-def _line(item: Item, *, readable: bool) -> dict[str, Any]:
+def _line(row: Item, *, readable: bool) -> dict[str, Any]:
     line: dict[str, Any] = {
-        "row": item.number,
-        "place": item.number,
-        "name": item.name,
-        "state": item.state.value,
+        "row": row.number,
+        "place": row.number,
+        "name": row.name,
+        "state": row.state.value,
     }
-    if item.path is not None:
-        line["path"] = str(item.path.absolute())
-    part = item.document.part if item.document is not None else item.part
+    if row.path is not None:
+        line["path"] = str(row.path.absolute())
+    part = row.document.part if row.document is not None else row.part
     if part:
         line["part"] = part
-    if length(item):
-        line["characters"] = length(item)
-    if item.digest:
-        line["digest"] = item.digest
-    if item.sample:
+    if length(row):
+        line["characters"] = length(row)
+    if row.digest:
+        line["digest"] = row.digest
+    if row.sample:
         line["sample"] = True
     elif readable:
-        if item.path is None and item.document is not None and item.finding is None:
-            line["text"] = item.document.text
-        if item.prompt:
-            line["prompt"], line["several"] = item.prompt, item.several
-    if item.finding is not None and item.status is not None:
-        line["finding"] = item.finding.to_json()
-    if item.failure is not None:
-        failure = item.failure
+        if row.path is None and row.document is not None and row.finding is None:
+            line["text"] = row.document.text
+        if row.prompt:
+            line["prompt"], line["several"] = row.prompt, row.several
+    if row.finding is not None and row.status is not None:
+        line["finding"] = row.finding.to_json()
+    if row.failure is not None:
+        failure = row.failure
         line["failure"] = [failure.code, failure.message, failure.hint]
     return line
 
@@ -145,11 +145,11 @@ def _item(number: int, row: dict[str, Any]) -> Item:
         item.failure = Failure(code=code, message=message, hint=hint)
     text = row.get("text")
     if row.get("sample"):
-        found = sample()
-        text = found.text
-        item.sample, item.profile, item.key = True, found.profile, sample_key()
-    if kept := row.get("finding", row.get("outline")):  # "outline" up to 0.3.0
-        item.finding = Finding.from_json(kept)
+        sample_text = sample()
+        text = sample_text.text
+        item.sample, item.profile, item.key = True, sample_text.profile, sample_key()
+    if finding := row.get("finding", row.get("outline")):  # "outline" up to 0.3.0
+        item.finding = Finding.from_json(finding)
         item.state = ItemState.DONE
     elif item.state is ItemState.DONE:
         item.state = ItemState.READY  # the case log did not take it: it is examined again
@@ -167,7 +167,7 @@ def _item(number: int, row: dict[str, Any]) -> Item:
 
 
 def _state(name: str) -> ItemState:
-    """Return where a row stands after a restart."""
+    """Return the state of a row after a restart."""
     state = ItemState(name)
     if state is ItemState.RUNNING:
         return ItemState.INTERRUPTED
@@ -175,39 +175,39 @@ def _state(name: str) -> ItemState:
 
 
 PAUSE_MS: Final = 150  # changes within it are noted together
-LOOK_MS: Final = 400
+LOOK_MS: Final = 400  # changes of the case log within this time are looked up together
 _UNREAD: Final = (ItemState.READY, ItemState.CANCELLED, ItemState.INTERRUPTED)
 IN_MEMORY: Final = 40  # records that stay besides the one on screen
 
 
-def restored_words(items: Sequence[Item]) -> str:
-    """Say what came back: every row is counted once, and nothing that there is not."""
-    states = [item.state for item in items]
-    done = states.count(ItemState.DONE)
+def restored_words(rows: Sequence[Item]) -> str:
+    """Return how many rows were restored, by state; each row is counted once."""
+    states = [row.state for row in rows]
+    finished = states.count(ItemState.DONE)
     cut = states.count(ItemState.INTERRUPTED)
     failed = states.count(ItemState.FAILED) + states.count(ItemState.CANCELLED)
     counted = (
-        (done, translate("Session", "{n:count} finished")),
+        (finished, translate("Session", "{n:count} finished")),
         (cut, translate("Session", "{n:count} interrupted")),
         (failed, translate("Session", "{n:count} failed or cancelled")),
-        (len(items) - done - cut - failed, translate("Session", "{n:count} ready")),
+        (len(rows) - finished - cut - failed, translate("Session", "{n:count} ready")),
     )
-    parts = [filled(words, n=count) for count, words in counted if count]
+    parts = [filled(template, n=count) for count, template in counted if count]
     return filled(translate("Session", "The list is back: {parts:text}."), parts=", ".join(parts))
 
 
 class Record(QObject):
-    """Notes every change of the list, and follows the case log.
+    """Writes every change of the list to the journal, and follows the case log.
 
     Args:
-        texts: The list.
+        texts: The list of texts.
         cases: The case log.
-        settings: Say whether texts are kept, and who acts.
-        jobs: Reads the file.
+        settings: The settings: whether texts are stored, and the user's name.
+        jobs: The queue that reads the file.
         parent: Its owner.
 
     Signals:
-        noticed: Something to say in the status line.
+        noticed: A message for the status line.
     """
 
     noticed = Signal(str)
@@ -238,35 +238,35 @@ class Record(QObject):
     # On disk
 
     def restore(self) -> None:
-        """Bring back the list of an earlier run; nothing is noted before that."""
+        """Restore the list of an earlier run; nothing is written before that."""
         self._jobs.do(lambda _: self._journal.read(), self._restored, self)
 
     def _restored(self, outcome: Outcome[list[Item]]) -> None:
         if not isinstance(outcome, Done):
             return
-        items = outcome.result
-        if items:
-            self._texts.add_restored(items)
-            self.noticed.emit(restored_words(items))
+        rows = outcome.result
+        if rows:
+            self._texts.add_restored(rows)
+            self.noticed.emit(restored_words(rows))
         self._ready = True
         self._changed.clear()
-        self._known = {item.number: item for item in self._texts.queue.items}
+        self._known = {row.number: row for row in self._texts.queue.items}
         self._journal.begin(self._known.values(), readable=self._readable)
         self._look()
 
     def write(self) -> None:
-        """Note what has changed since the last time."""
+        """Write the changes since the last call."""
         if not self._ready:
             return
-        here = {item.number: item for item in self._texts.queue.items}
-        gone = [item for number, item in self._known.items() if number not in here]
-        changed = [item for number, item in self._changed.items() if number in here]
-        self._known, self._changed = here, {}
-        if gone or changed:
-            self._journal.write(changed, gone, readable=self._readable)
+        listed = {row.number: row for row in self._texts.queue.items}
+        removed = [row for number, row in self._known.items() if number not in listed]
+        changed = [row for number, row in self._changed.items() if number in listed]
+        self._known, self._changed = listed, {}
+        if removed or changed:
+            self._journal.write(changed, removed, readable=self._readable)
 
     def freeze(self) -> None:
-        """Note the list, and nothing after it: what is cut off by closing comes back as cut off."""
+        """Write the list for the last time, so that audits cut off by closing come back as such."""
         self.write()
         self._ready = False
 
@@ -283,13 +283,13 @@ class Record(QObject):
         self._note_inserted(QModelIndex(), first.row(), last.row())
 
     def _note_inserted(self, _parent: QModelIndex, first: int, last: int) -> None:
-        for item in self._texts.queue.items[first : last + 1]:
-            self.note(item)
+        for row in self._texts.queue.items[first : last + 1]:
+            self.note(row)
 
-    def note(self, item: Item) -> None:
-        """Note a row soon."""
-        if not (item.imported and item.status is None):
-            self._changed[item.number] = item
+    def note(self, row: Item) -> None:
+        """Write a row soon."""
+        if not (row.imported and row.status is None):
+            self._changed[row.number] = row
         if not self._noting.isActive():
             self._noting.start()
 
@@ -299,32 +299,32 @@ class Record(QObject):
         if self._texts.current is not None:
             self.fetch(self._texts.current)
 
-    def fetch(self, item: Item) -> None:
-        """Bring a row's record, or its text, into memory, because it is to be shown."""
-        found = item.finding
-        if item.state is ItemState.DONE and item.audit is None and found is not None:
-            who = self._settings.current.auditor or None
-            at = self._cases.environment
+    def fetch(self, row: Item) -> None:
+        """Load the record or the text of a row that is to be shown."""
+        finding = row.finding
+        if row.state is ItemState.DONE and row.audit is None and finding is not None:
+            auditor = self._settings.current.auditor or None
+            environment = self._cases.environment
             self._cases.change(
-                lambda _: open_saved(at, found.id, auditor=who),
-                lambda outcome: self._fetched(item, outcome),
+                lambda _: open_saved(environment, finding.id, auditor=auditor),
+                lambda outcome: self._fetched(row, outcome),
                 self,
             )
-        elif item.state in _UNREAD and item.document is None and item.path is not None:
-            self._texts.load(item)
+        elif row.state in _UNREAD and row.document is None and row.path is not None:
+            self._texts.load(row)
 
-    def _fetched(self, item: Item, outcome: Outcome[Audit]) -> None:
+    def _fetched(self, row: Item, outcome: Outcome[Audit]) -> None:
         match outcome:
             case Done(audit):
-                item.audit = audit
-                self.count_loaded(item)
+                row.audit = audit
+                self.count_loaded(row)
             case Failure():
-                item.state, item.failure = ItemState.FAILED, outcome
-        self._texts.touch(item)
+                row.state, row.failure = ItemState.FAILED, outcome
+        self._texts.touch(row)
 
-    def count_loaded(self, item: Item) -> None:
-        """Count a record that came into memory; the oldest that can be read again goes."""
-        self._loaded.append(item)
+    def count_loaded(self, row: Item) -> None:
+        """Count a loaded record, and release the oldest one that can be loaded again."""
+        self._loaded.append(row)
         for old in self._loaded[:-IN_MEMORY]:
             safe = old.status is not None and old.status.mode == KEEP
             if safe and old is not self._texts.current:
@@ -332,22 +332,22 @@ class Record(QObject):
                 self._loaded.remove(old)
 
     def _look(self) -> None:
-        """Ask the case log where the findings stand."""
+        """Look up the state of the findings in the case log."""
         audits = {i.finding.id for i in self._texts.queue.items if i.finding is not None}
         if not audits:
             return
-        at = self._cases.environment
-        self._cases.ask(lambda _: statuses_of(at, audits), self._looked, self)
+        environment = self._cases.environment
+        self._cases.ask(lambda _: statuses_of(environment, audits), self._looked, self)
 
     def _looked(self, outcome: Outcome[dict[str, CaseStatus]]) -> None:
         if not isinstance(outcome, Done):
             return  # the log has it; what was known before stays
-        for item in self._texts.queue.items:
-            if item.finding is None:
+        for row in self._texts.queue.items:
+            if row.finding is None:
                 continue
-            status = outcome.result.get(item.finding.id)
-            if status != item.status:
-                if item.unkept and status is not None:
-                    item.failure = None  # what kept it from being saved is over
-                item.status = status
-                self._texts.touch(item)
+            status = outcome.result.get(row.finding.id)
+            if status != row.status:
+                if row.unkept and status is not None:
+                    row.failure = None  # what kept it from being saved is over
+                row.status = status
+                self._texts.touch(row)

@@ -59,7 +59,7 @@ COLUMNS: Final = (
     "review",
 )
 NUMBERS: Final = {"evidence": "log10_e", "share": "share", "tokens": "tokens"}
-"""Columns of numbers, and what they are called in a finding."""
+"""Columns of numbers, with the attribute of a finding behind each."""
 KINDS: Final = (
     "mark",
     "indication",
@@ -71,7 +71,7 @@ KINDS: Final = (
     "failed",
     "waiting",
 )
-"""What the rows are filtered by, in this order."""
+"""Groups of rows, in the order of the filter."""
 BY_OUTCOME: Final = "outcome"
 BY_TEXT: Final = "text"
 GROUPINGS: Final = (BY_OUTCOME, BY_TEXT)
@@ -81,12 +81,12 @@ _UNKNOWN: Final = "unknown"
 
 @dataclass(frozen=True, kw_only=True)
 class Heading:
-    """What stands above the rows of a group.
+    """The heading above the rows of a group.
 
     Attributes:
-        group: Which: one of :data:`KINDS`, or the digest of a text.
-        words: What it says, with how many rows it has, shown or not.
-        folded: They are not shown.
+        group: The group: one of :data:`KINDS`, or the digest of a text.
+        words: Title and number of rows.
+        folded: Whether the rows are hidden.
     """
 
     group: str
@@ -96,15 +96,15 @@ class Heading:
 
 @dataclass(kw_only=True, eq=False)
 class ResultRow:
-    """A row: a text of the list, or a row of an opened result.
+    """A row of the table: a text of the list, or a row of an opened result.
 
     Attributes:
-        name: What people call it.
-        part: Which part of its file; or the name of the result that it comes from.
+        name: Name for people.
+        part: Part of its file, or the name of the result file that it comes from.
         item: The text of the list; None for a row of a result.
-        finding: The finding of a row of a result, where there is one.
-        error: Why there is none, or why it could not be examined.
-        row: The row of a result, as it was read.
+        finding: The finding of a row of a result, or None.
+        error: Why it has no finding or could not be examined.
+        row: The row of a result as read.
     """
 
     name: str
@@ -120,40 +120,40 @@ class ResultRow:
         item = self.item
         if item is not None and item.state is not ItemState.DONE:
             return "failed" if item.state is ItemState.FAILED else "waiting"
-        found = self.finding if item is None else item.finding
-        return "failed" if found is None else found.outcome
+        finding = self.finding if item is None else item.finding
+        return "failed" if finding is None else finding.outcome
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the text, hex; "" where it is not known."""
+        """SHA-256 of the text in hexadecimal; empty if unknown."""
         if self.row is not None:
             return self.row["digest"] or ""
         return self.item.digest if self.item is not None else ""
 
     @property
     def found(self) -> Finding | None:
-        """The finding, where there is one."""
+        """The finding, or None."""
         return self.item.finding if self.item is not None else self.finding
 
     def cell(self, column: str) -> str:
-        """Return what stands in a column."""
-        if column in _FOUND:
-            return "" if self.found is None else _FOUND[column](self.found)
+        """Return the text of a column."""
+        if column in _FINDING_CELLS:
+            return "" if self.found is None else _FINDING_CELLS[column](self.found)
         return _CELLS[column](self)
 
     def number(self, column: str) -> float | None:
-        """Return what one of the :data:`NUMBERS` is; None without a finding."""
+        """Return the value of one of the :data:`NUMBERS`; None without a finding."""
         return None if self.found is None else getattr(self.found, NUMBERS[column])
 
     def order(self, column: str) -> tuple[bool, Any]:
-        """Return what the row is sorted by; rows without a value come last."""
+        """Return the sort key of the row; rows without a value come last."""
         if column == "outcome":
             return False, KINDS.index(self.kind)
         if column in NUMBERS:
             value = self.number(column)
             return value is None, value if value is not None else 0
-        words = self.cell(column).casefold()
-        return not words, words
+        text = self.cell(column).casefold()
+        return not text, text
 
 
 def _outcome(row: ResultRow) -> str:
@@ -163,13 +163,13 @@ def _outcome(row: ResultRow) -> str:
     return row.found.title(language()) if row.found is not None else failed
 
 
-def _payload(found: Finding) -> str:
-    return "; ".join(_named(m.payload) for m in found.marks) if found.verdict == "mark" else ""
+def _payload(finding: Finding) -> str:
+    return "; ".join(_named(m.payload) for m in finding.marks) if finding.verdict == "mark" else ""
 
 
 def _named(payload: NamedPayload) -> str:
-    """Name what is identified; that a payload is in question is no name."""
-    parts = [f"{one.name} {one.text}" for one in payload.fields if one.identified]
+    """Return the name of an identified payload; empty if it is not identified."""
+    parts = [f"{field.name} {field.text}" for field in payload.fields if field.identified]
     if not payload.identified:
         parts.append(catalogue("findings").fill("payload.open-unweighed", language(), {}))
     return ", ".join(parts) or payload.best
@@ -189,22 +189,22 @@ def _saved(row: ResultRow) -> str:
     return name or saved_words(row.item)
 
 
-def _share(found: Finding) -> str:
-    return "" if found.share is None else f"{100 * found.share:.0f}\N{NO-BREAK SPACE}%"
+def _share(finding: Finding) -> str:
+    return "" if finding.share is None else f"{100 * finding.share:.0f}\N{NO-BREAK SPACE}%"
 
 
-def _evidence(found: Finding) -> str:
-    return "" if found.verdict == "not-examinable" else decimal(found.log10_e, 1)
+def _evidence(finding: Finding) -> str:
+    return "" if finding.verdict == "not-examinable" else decimal(finding.log10_e, 1)
 
 
-_FOUND: Final[dict[str, Callable[[Finding], str]]] = {
+_FINDING_CELLS: Final[dict[str, Callable[[Finding], str]]] = {
     "payload": _payload,
     "evidence": _evidence,
     "share": _share,
-    "tokens": lambda found: number(found.tokens) if found.tokens else "",
-    "language": lambda found: found.language,
+    "tokens": lambda finding: number(finding.tokens) if finding.tokens else "",
+    "language": lambda finding: finding.language,
 }
-"""Cells that only a finding has."""
+"""Columns that only a finding fills."""
 _CELLS: Final[dict[str, Callable[[ResultRow], str]]] = {
     "name": lambda row: row.name,
     "part": lambda row: row.part,
@@ -216,7 +216,7 @@ _CELLS: Final[dict[str, Callable[[ResultRow], str]]] = {
 
 
 def headers() -> dict[str, str]:
-    """Return the words above the columns."""
+    """Return the headers of the columns."""
     return {
         "name": translate("Results", "Text"),
         "part": translate("Results", "Part"),
@@ -233,12 +233,12 @@ def headers() -> dict[str, str]:
 
 
 def kind_words(kind: str) -> str:
-    """Name a group of rows."""
-    others = {
+    """Return the name of a group of rows."""
+    unfinished = {
         "failed": state_words(ItemState.FAILED),
         "waiting": translate("Results", "Still to audit"),
     }
-    return others.get(kind) or title(kind, language())
+    return unfinished.get(kind) or title(kind, language())
 
 
 def _by_outcome(rows: Iterable[ResultRow]) -> dict[str, tuple[str, list[ResultRow]]]:
@@ -246,20 +246,20 @@ def _by_outcome(rows: Iterable[ResultRow]) -> dict[str, tuple[str, list[ResultRo
     for row in rows:
         groups[row.kind].append(row)
     return {
-        kind: (f"{kind_words(kind)}   {number(len(each))}", each)
-        for kind, each in groups.items()
-        if each
+        kind: (f"{kind_words(kind)}   {number(len(members))}", members)
+        for kind, members in groups.items()
+        if members
     }
 
 
 def _by_text(
     rows: Iterable[ResultRow], times: Counter[str]
 ) -> dict[str, tuple[str, list[ResultRow]]]:
-    """Put equal texts together; then those that stand once, then those that nobody has read.
+    """Group equal texts; then single texts, then texts that were not read.
 
     Args:
-        rows: Those that are shown.
-        times: How often each text stands in the table, shown or not.
+        rows: The visible rows.
+        times: How often each text occurs in the table, visible or not.
     """
     several: dict[str, list[ResultRow]] = {}
     once: list[ResultRow] = []
@@ -271,20 +271,23 @@ def _by_text(
             once.append(row)
         else:
             several.setdefault(row.digest, []).append(row)
-    groups = {digest: (_times_words(each, times[digest]), each) for digest, each in several.items()}
+    groups = {
+        digest: (_times_words(members, times[digest]), members)
+        for digest, members in several.items()
+    }
     if once:
-        words = translate("Results", "Texts that are in the list only once")
-        groups[_ONCE] = f"{words}   {number(len(once))}", once
+        heading = translate("Results", "Texts that are in the list only once")
+        groups[_ONCE] = f"{heading}   {number(len(once))}", once
     if unknown:
-        words = translate("Results", "Text not read")
-        groups[_UNKNOWN] = f"{words}   {number(len(unknown))}", unknown
+        heading = translate("Results", "Text not read")
+        groups[_UNKNOWN] = f"{heading}   {number(len(unknown))}", unknown
     return groups
 
 
 def _times_words(rows: Sequence[ResultRow], times: int) -> str:
-    """Say how often a text stands in the table, and its outcome where all rows have the same."""
-    words = translate("Results", "{n:count} times the same text: {name:text}")
-    parts = [filled(words, n=times, name=rows[0].name)]
+    """Return how often a text occurs, and its outcome if all its rows agree."""
+    template = translate("Results", "{n:count} times the same text: {name:text}")
+    parts = [filled(template, n=times, name=rows[0].name)]
     if len(rows) < times:
         parts.append(filled(translate("Results", "{n:count} shown"), n=len(rows)))
     outcomes = {_outcome(row) for row in rows}
@@ -298,13 +301,13 @@ def _row(item: Item) -> ResultRow:
 
 
 class ResultsModel(QAbstractTableModel):
-    """All rows, as they are filtered and sorted.
+    """The table of all rows, filtered and sorted.
 
     Args:
-        queue: The list of texts, which is followed.
+        queue: The list of texts; the table follows it.
 
     Signals:
-        counted: How many rows each group has may have changed.
+        counted: The number of rows in the groups may have changed.
     """
 
     counted = Signal()
@@ -341,7 +344,7 @@ class ResultsModel(QAbstractTableModel):
         return 0 if parent is not None and parent.isValid() else len(COLUMNS)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Return a cell, where it is set, or the row."""
+        """Return the text or alignment of a cell, or the row itself."""
         if not index.isValid():
             return None
         row, column = self._shown[index.row()], COLUMNS[index.column()]
@@ -356,7 +359,7 @@ class ResultsModel(QAbstractTableModel):
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> Any:
-        """Return the words above a column."""
+        """Return the header of a column."""
         if orientation != Qt.Orientation.Horizontal:
             return None
         if role == Qt.ItemDataRole.TextAlignmentRole:
@@ -366,7 +369,7 @@ class ResultsModel(QAbstractTableModel):
         return headers()[COLUMNS[section]] if role == Qt.ItemDataRole.DisplayRole else None
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
-        """Sort by a column; -1 is the order of the list."""
+        """Sort by a column; -1 restores the order of the list."""
         self._column = COLUMNS[column] if column >= 0 else ""
         self._falling = order == Qt.SortOrder.DescendingOrder
         self._arrange()
@@ -375,57 +378,59 @@ class ResultsModel(QAbstractTableModel):
 
     @property
     def rows(self) -> Sequence[ResultRow]:
-        """The rows that are shown, in order."""
+        """The visible rows, in order."""
         return [row for row in self._shown if isinstance(row, ResultRow)]
 
     @property
     def opened(self) -> Sequence[ResultRow]:
-        """The rows of results that were opened."""
+        """The rows of opened results."""
         return tuple(self._opened)
 
     @property
     def headings(self) -> dict[int, Heading]:
-        """The headings that are shown, by their places; none where rows are not grouped."""
+        """The visible headings, by index; empty if rows are not grouped."""
         return {n: row for n, row in enumerate(self._shown) if isinstance(row, Heading)}
 
     def empty(self, column: str) -> bool:
-        """Say whether no row has anything in a column."""
+        """Return whether a column is empty in all rows."""
         if column not in self._empty:
-            every = (*self._rows, *self._opened)
-            self._empty[column] = not any(row.cell(column) for row in every)
+            rows = (*self._rows, *self._opened)
+            self._empty[column] = not any(row.cell(column) for row in rows)
         return self._empty[column]
 
     def place(self, row: ResultRow | Heading | None) -> int:
-        """Return where a row is shown, -1 where it is not; a heading is the one of its group."""
+        """Return the index of a row or of its group's heading; -1 if it is hidden."""
         if isinstance(row, Heading):
-            return next((n for n, one in self.headings.items() if one.group == row.group), -1)
+            return next(
+                (n for n, heading in self.headings.items() if heading.group == row.group), -1
+            )
         return self._at.get(id(row), -1)
 
     def place_of(self, item: Item) -> int | None:
-        """Return where the row of a text is shown; None where it is not."""
+        """Return the index of a text's row; None if it is hidden."""
         return self._places.get(id(item))
 
     def counts(self) -> Counter[str]:
-        """Return how many rows each group has, shown or not."""
+        """Return the number of rows of each group, visible or not."""
         return Counter(row.kind for row in (*self._rows, *self._opened))
 
-    def show_only(self, kind: str, words: str) -> None:
-        """Show the rows of one group ("" for all) with these words in them."""
-        self._kind, self._words = kind, words.casefold().strip()
+    def show_only(self, kind: str, search: str) -> None:
+        """Show the rows of one group ("" for all) that contain all words of a search."""
+        self._kind, self._words = kind, search.casefold().strip()
         self._arrange()
 
     @property
     def grouping(self) -> str:
-        """What the rows are grouped by: one of :data:`GROUPINGS`, or ""."""
+        """The grouping: one of :data:`GROUPINGS`, or empty for none."""
         return self._grouping
 
-    def group(self, by: str) -> None:
-        """Keep the rows together that have the outcome, or the text, in common."""
-        self._grouping = by
+    def group(self, grouping: str) -> None:
+        """Group the rows by outcome or by text."""
+        self._grouping = grouping
         self._arrange()
 
     def fold(self, group: str, *, folded: bool) -> None:
-        """Show only the heading of a group, or its rows too."""
+        """Fold or unfold a group."""
         if (group in self._folded) is folded:
             return
         (self._folded.add if folded else self._folded.discard)(group)
@@ -445,25 +450,25 @@ class ResultsModel(QAbstractTableModel):
             column = self._column
             keyed = [(row.order(column), row) for row in rows]
             last = [row for (missing, _), row in keyed if missing]
-            there = [(key, row) for (missing, key), row in keyed if not missing]
-            there.sort(key=lambda pair: pair[0], reverse=self._falling)
-            rows = [row for _, row in there] + last
+            present = [(key, row) for (missing, key), row in keyed if not missing]
+            present.sort(key=lambda pair: pair[0], reverse=self._falling)
+            rows = [row for _, row in present] + last
         self._later.stop()
         self.beginResetModel()
         self._shown = self._under_headings(rows) if self._grouping else [*rows]
         self._places = {
-            id(row.item): place
-            for place, row in enumerate(self._shown)
+            id(row.item): line
+            for line, row in enumerate(self._shown)
             if isinstance(row, ResultRow) and row.item
         }
-        self._at = {id(row): place for place, row in enumerate(self._shown)}
+        self._at = {id(row): line for line, row in enumerate(self._shown)}
         if self._grouping == BY_TEXT:
             self._marks = {id(row): self._mark(row) for row in rows}
         self.endResetModel()
         self.counted.emit()
 
     def _mark(self, row: ResultRow) -> tuple[str, str]:
-        """Return what the place of a row under a heading, and the heading, depend on."""
+        """Return what decides the group and the position of a row."""
         return row.kind, row.digest if self._grouping == BY_TEXT else ""
 
     def _under_headings(self, rows: Sequence[ResultRow]) -> list[ResultRow | Heading]:
@@ -471,14 +476,14 @@ class ResultsModel(QAbstractTableModel):
             groups = _by_text(rows, Counter(r.digest for r in (*self._rows, *self._opened)))
         else:
             groups = _by_outcome(rows)
-            named = groups.items()
-            self._marks = {id(row): (kind, "") for kind, (_, each) in named for row in each}
-        shown: list[ResultRow | Heading] = []
-        for group, (words, each) in groups.items():
+            by_kind = groups.items()
+            self._marks = {id(row): (kind, "") for kind, (_, members) in by_kind for row in members}
+        lines: list[ResultRow | Heading] = []
+        for group, (heading, row_group) in groups.items():
             folded = group in self._folded
-            shown.append(Heading(group=group, words=words, folded=folded))
-            shown += [] if folded else each
-        return shown
+            lines.append(Heading(group=group, words=heading, folded=folded))
+            lines += [] if folded else row_group
+        return lines
 
     def _heading(self, row: Heading, column: str, role: int) -> Any:
         if role == ROW_ROLE:
@@ -501,11 +506,11 @@ class ResultsModel(QAbstractTableModel):
             return False
         if not self._words:
             return True
-        words, name = self._words.split(), row.name.casefold()
-        if all(word in name for word in words):  # before what takes longer to write
+        terms, name = self._words.split(), row.name.casefold()
+        if all(word in name for word in terms):  # before what takes longer to write
             return True
-        whole = f"{name}\n{row.part}\n{row.cell('payload')}\n{_error(row)}".casefold()
-        return all(word in whole for word in words)
+        searched = f"{name}\n{row.part}\n{row.cell('payload')}\n{_error(row)}".casefold()
+        return all(word in searched for word in terms)
 
     def _inserted(self, _parent: QModelIndex, first: int, last: int) -> None:
         self._rows[first:first] = map(_row, self._queue.items[first : last + 1])
@@ -524,25 +529,25 @@ class ResultsModel(QAbstractTableModel):
         self._later.start()
 
     def _changed(self, first: QModelIndex, last: QModelIndex) -> None:
-        """Draw what has changed; rows keep their places until somebody sorts or filters.
+        """Update changed rows; they keep their positions until the user sorts or filters.
 
-        Below headings a row goes where it belongs.
+        In a grouped table, a row moves to its group.
         """
         self._empty.clear()
-        for place in range(first.row(), last.row() + 1):
-            item = self._queue.item(place)
+        for index in range(first.row(), last.row() + 1):
+            item = self._queue.item(index)
             if item is None:
                 continue
-            row = self._rows[place]
+            row = self._rows[index]
             row.name = item.name
             row.part = item.document.part if item.document is not None else row.part
             if self._grouping:
                 mark = self._mark(row)
                 if self._marks.get(id(row), mark) != mark:
                     self._later.start()
-            shown = self._places.get(id(item))
-            if shown is not None:
-                self.dataChanged.emit(self.index(shown, 0), self.index(shown, len(COLUMNS) - 1))
+            line = self._places.get(id(item))
+            if line is not None:
+                self.dataChanged.emit(self.index(line, 0), self.index(line, len(COLUMNS) - 1))
         self.counted.emit()
 
 
@@ -550,7 +555,7 @@ def opened_result(path: Path, context: JobContext) -> list[ResultRow]:
     """Read the result of ``pura batch``.
 
     Raises:
-        PuraError: It cannot be read, or is something else.
+        PuraError: The file cannot be read or is no result.
     """
     from pura.batch.results import finding_in, read_rows
 

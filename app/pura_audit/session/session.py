@@ -1,6 +1,6 @@
-"""The session: what a window works with, put together; no widgets.
+"""The session: the state of the window and its parts, without widgets.
 
-Views emit intentions, the parts act on them, and the models tell the views.
+Views emit intentions, the parts act on them, and the models notify the views.
 """
 
 from __future__ import annotations
@@ -25,28 +25,28 @@ T = TypeVar("T")
 
 
 class Session(QObject):
-    """What the window works with.
+    """The parts that the window works with.
 
     Args:
-        engine: Who does the work.
+        engine: Performs the work.
         settings: The settings.
-        remembers: The list comes back at the next start.
+        remembers: Whether the list is restored at the next start.
 
     Attributes:
-        environment: Where the use cases work; its model belongs to the thread of the model.
-        jobs: The queues that work off the window's thread.
-        texts: The list of texts, and the one on screen.
-        chosen: Key, model and profile, and what there is to choose from.
+        environment: The environment of the use cases; its model belongs to the model's thread.
+        jobs: The queues with their worker threads.
+        texts: The list of texts, and the text on screen.
+        chosen: The chosen keys, model and profiles, and the inventory.
         audits: The audits of the texts.
         cases: The case log.
-        keeper: Keeps finished audits.
-        record: Brings the list back, and knows where rows stand.
-        drafts: Forms that are being filled in.
+        keeper: Saves finished audits.
+        record: Restores the list, and follows the state of its findings.
+        drafts: Drafts of forms.
         pages: The pages of the document on screen.
 
     Signals:
-        noticed: Something to say in the status line.
-        install_wanted: Somebody agreed that the built-in model is installed.
+        noticed: A message for the status line.
+        install_wanted: The user agreed to install the built-in model.
     """
 
     noticed = Signal(str)
@@ -80,12 +80,12 @@ class Session(QObject):
             part.noticed.connect(self.noticed)
 
     def _name_worker(self, before: WindowSettings) -> None:
-        """Take down the name that somebody gave for themselves, in whichever dialog."""
+        """Store the user's name when a dialog has changed it in the settings."""
         if (name := self.settings.current.auditor) and name != before.auditor:
             self.jobs.cases.do(lambda _: name_worker(self.environment, name), lambda _: None, self)
 
     def begin(self) -> None:
-        """Bring the list back, find keys and models, then import torch and find the device."""
+        """Restore the list, make the inventory, then import torch and find the device."""
         if self._remembers:
             self.record.restore()
         self.chosen.look_around()
@@ -94,33 +94,33 @@ class Session(QObject):
     def do(
         self,
         work: Work[T],
-        then: Callable[[Outcome[T]], None],
+        on_outcome: Callable[[Outcome[T]], None],
         owner: QObject,
         *,
         words: Callable[[T], str] | None = None,
         progressed: Callable[[Progress], None] | None = None,
         started: Callable[[], None] | None = None,
-        at: Literal["stores", "model", "installs"] = "stores",
+        queue: Literal["stores", "model", "installs"] = "stores",
     ) -> Job:
-        """Do something to keys, models, profiles, register or reports; see :meth:`JobQueue.do`.
+        """Run a use case on keys, models, profiles, register or reports; see :meth:`JobQueue.do`.
 
-        What there is to choose from is looked through again afterwards.
+        Afterwards the inventory is made again.
 
         Args:
             work: The use case.
-            then: Gets what came of it.
-            owner: Whoever asks; once it is gone, the status line says what went wrong.
-            words: What the status line says of it when it is done.
-            progressed: Told how far it is.
-            started: Called when its turn comes.
-            at: Whom it waits for: ``model`` for whatever reads with the model or takes its files
-                away, ``installs`` for what fetches or adds one, ``stores`` for all the rest.
+            on_outcome: Called with the outcome.
+            owner: The object that asks; if it is deleted meanwhile, the status line shows failures.
+            words: Makes the message of a success for the status line.
+            progressed: Called with the progress.
+            started: Called when the use case begins.
+            queue: Name of the queue: ``model`` for work that uses the model or removes its files,
+                ``installs`` for work that fetches or adds one, ``stores`` for everything else.
         """
 
         def ended(outcome: Outcome[T]) -> None:
             self.chosen.look_around()
             if isValid(owner):
-                then(outcome)
+                on_outcome(outcome)
             elif isinstance(outcome, Failure):
                 self.noticed.emit(outcome.words)
             if words is not None and isinstance(outcome, Done):
@@ -134,11 +134,11 @@ class Session(QObject):
             if started is not None and isValid(owner):
                 started()
 
-        queue: JobQueue = getattr(self.jobs, at)
-        return queue.do(work, ended, self, started=begun, progressed=told)
+        job_queue: JobQueue = getattr(self.jobs, queue)
+        return job_queue.do(work, ended, self, started=begun, progressed=told)
 
     def close(self) -> bool:
-        """Note the list, and end all threads."""
+        """Save the list, and end all threads."""
         self.record.freeze()
         self.pages.close()
         ended = self.jobs.close()

@@ -1,6 +1,6 @@
 """The list of texts.
 
-What comes in and goes out, how files are read, the row on screen, and undo.
+It adds and removes texts, reads their files, holds the row on screen, and supports undo.
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ class FileTexts:
     """The texts of a file.
 
     Attributes:
-        documents: At least one; each of its parts is a text of its own.
-        report: The file carries the record of a report.
-        unread: Parts that no text could be made of; each is a row as well.
+        documents: At least one document; each part of the file is a separate text.
+        report: Whether the file holds the record of a report.
+        unread: Parts that could not be read; each becomes a row too.
     """
 
     documents: tuple[Document, ...]
@@ -69,17 +69,17 @@ def walk_folder(
     take: Callable[[Sequence[Path]], None],
     context: JobContext,
 ) -> Summary:
-    """Go through a folder; its files are handed over in batches, in the window's thread."""
+    """Walk a folder and hand over its files in batches in the window's thread."""
     summary = Summary()
 
     def files() -> Iterator[Path]:
-        for item in walk(folder, options, checkpoint=context.checkpoint):
-            summary.add(item)
-            if isinstance(item, Path):
-                yield item
+        for entry in walk(folder, options, checkpoint=context.checkpoint):
+            summary.add(entry)
+            if isinstance(entry, Path):
+                yield entry
 
-    found = files()
-    while batch := list(itertools.islice(found, BATCH)):
+    paths = files()
+    while batch := list(itertools.islice(paths, BATCH)):
         context.post(partial(take, batch))
     return summary
 
@@ -87,16 +87,16 @@ def walk_folder(
 def read_file(
     path: Path, options: ReadOptions, context: JobContext, part: str | None = None
 ) -> FileTexts | UnreadFile:
-    """Read one file, or say that no text can be made of it.
+    """Read one file, or return why no text could be extracted.
 
     Args:
-        path: Where it is.
-        options: How it is read.
-        context: Of the job.
-        part: The one part that is wanted; None takes the usual ones.
+        path: Path of the file.
+        options: Options of the extraction.
+        context: Context of the job.
+        part: Name of the only part to read; None reads the usual parts.
 
     Raises:
-        PuraError: It cannot be read for a reason that is not its own: it is not there.
+        PuraError: The file is missing or cannot be opened.
     """
     try:
         extraction = read_document(path, options=options, heartbeat=context.checkpoint)
@@ -120,16 +120,16 @@ def read_file(
 def read_parts(
     path: Path, options: ReadOptions, parts: Sequence[str], context: JobContext
 ) -> tuple[Document, ...]:
-    """Read parts of a file that are examined beside its usual ones.
+    """Read parts of a file that are examined besides its usual parts.
 
     Args:
-        path: Where it is.
-        options: How it is read, with the rule that leaves pieces out.
-        parts: Their names.
-        context: Of the job.
+        path: Path of the file.
+        options: Options of the extraction, with the rule that leaves pieces out.
+        parts: Names of the parts.
+        context: Context of the job.
 
     Raises:
-        PuraError: It cannot be read.
+        PuraError: The file cannot be read.
     """
     extraction = read_document(path, options=options, heartbeat=context.checkpoint)
     documents = _parts_beside(extraction, parts)
@@ -139,10 +139,16 @@ def read_parts(
 
 
 def _parts_beside(extraction: Extraction, parts: Sequence[str]) -> tuple[Document, ...]:
-    """Return parts by name; what the usual parts hold does not count as left out by them."""
+    """Return parts by name, without what the usual parts already contain."""
     usual = extraction.usual
-    more = [one for one in extraction.documents if one.part in parts and one not in usual]
-    return tuple(one for one in extraction.selected([*usual, *more]) if one.part in parts)
+    further = [
+        document
+        for document in extraction.documents
+        if document.part in parts and document not in usual
+    ]
+    return tuple(
+        document for document in extraction.selected([*usual, *further]) if document.part in parts
+    )
 
 
 def _is_report(path: Path) -> bool:
@@ -156,7 +162,7 @@ def _is_report(path: Path) -> bool:
 def look_into(
     path: Path, options: ReadOptions, context: JobContext
 ) -> tuple[Extraction | Failure, tuple[Preview, ...]]:
-    """Read a file, and show what it looks like in each encoding.
+    """Read a file, and return previews of its encodings.
 
     Returns:
         What comes out of it, or why nothing does; previews, empty where its format leaves no
@@ -175,16 +181,16 @@ def look_into(
 
 
 def folder_words(summary: Summary) -> str:
-    """Say in one line how many files were taken and left out."""
+    """Return how many files of a folder were added and left out."""
     if not summary.found:
-        found = translate("Folder", "There is no file in that folder that can be read.")
+        sentence = translate("Folder", "There is no file in that folder that can be read.")
     else:
-        found = filled(
+        sentence = filled(
             translate("Folder", "{n:count} {n:plural(file|files)} taken from the folder."),
             n=summary.found,
         )
     if not summary.total_skipped:
-        return found
+        return sentence
     left = filled(
         translate(
             "Folder",
@@ -192,12 +198,12 @@ def folder_words(summary: Summary) -> str:
         ),
         n=summary.total_skipped,
     )
-    return f"{found} {left}"
+    return f"{sentence} {left}"
 
 
 def reason_words(reason: str) -> str:
-    """Say why a name was left out."""
-    words = {
+    """Return why a name was left out."""
+    reasons = {
         folders.HIDDEN: translate("Folder", "hidden"),
         folders.LINK: translate("Folder", "symbolic link"),
         folders.PATTERN: translate("Folder", "the filter leaves it out"),
@@ -211,7 +217,7 @@ def reason_words(reason: str) -> str:
         folders.SUBFOLDER: translate("Folder", "subfolder, not asked for"),
         folders.LIMIT: translate("Folder", "beyond the most files that are taken"),
     }
-    return words[reason]
+    return reasons[reason]
 
 
 def left_out_table(summary: Summary) -> tuple[tuple[str, ...], list[tuple[str, ...]], str]:
@@ -229,38 +235,38 @@ def left_out_table(summary: Summary) -> tuple[tuple[str, ...], list[tuple[str, .
 
 
 class AddRows(QUndoCommand):
-    """Rows come in; the first of them goes on screen."""
+    """Undo step: add rows, and show the first one."""
 
-    def __init__(self, texts: TextList, items: Sequence[Item], words: str) -> None:
-        super().__init__(words)
-        self._texts, self._items = texts, tuple(items)
+    def __init__(self, texts: TextList, rows: Sequence[Item], description: str) -> None:
+        super().__init__(description)
+        self._texts, self._items = texts, tuple(rows)
 
     def redo(self) -> None:
-        """Put the rows in."""
+        """Add the rows."""
         self._texts.queue.insert(self._items)
         self._texts.show(self._items[0])
 
     def undo(self) -> None:
-        """Take them out again."""
+        """Remove the rows again."""
         _take_out(self._texts, self._items)
 
 
 class RemoveRows(QUndoCommand):
-    """Rows go out."""
+    """Undo step: remove rows."""
 
-    def __init__(self, texts: TextList, items: Sequence[Item], words: str) -> None:
-        super().__init__(words)
+    def __init__(self, texts: TextList, rows: Sequence[Item], description: str) -> None:
+        super().__init__(description)
         queue = texts.queue
         self._texts = texts
-        self._items = sorted(items, key=queue.row)
-        self._rows = [queue.row(item) for item in self._items]
+        self._items = sorted(rows, key=queue.row)
+        self._rows = [queue.row(row) for row in self._items]
 
     def redo(self) -> None:
-        """Take the rows out."""
+        """Remove the rows."""
         _take_out(self._texts, self._items)
 
     def undo(self) -> None:
-        """Put them back where they were."""
+        """Insert the rows where they were."""
         for row, item in zip(self._rows, self._items, strict=True):
             if item.active:
                 item.state = ItemState.CANCELLED
@@ -270,12 +276,12 @@ class RemoveRows(QUndoCommand):
         self._texts.show(self._items[0])
 
 
-def _take_out(texts: TextList, items: Sequence[Item]) -> None:
+def _take_out(texts: TextList, rows: Sequence[Item]) -> None:
     queue = texts.queue
-    row = min(queue.row(item) for item in items)
-    texts.leaving.emit(items)
-    queue.remove(items)
-    if texts.current in items:
+    row = min(queue.row(item) for item in rows)
+    texts.leaving.emit(rows)
+    queue.remove(rows)
+    if texts.current in rows:
         texts.show(queue.item(row) or queue.item(row - 1))
 
 
@@ -283,29 +289,29 @@ _CUT = (ItemState.CANCELLED, ItemState.INTERRUPTED)
 
 
 class TextList(QObject):
-    """The rows, in the window's thread; files are read in a worker thread.
+    """The list of texts, used in the window's thread; files are read in a worker thread.
 
     Args:
         files: The queue that reads files.
-        settings: Remember which files were opened.
+        settings: The settings, which store recent files.
 
     Attributes:
-        queue: The rows, as a model of Qt's.
+        queue: The rows as a Qt model.
         current: The row on screen.
-        dropped: Rows that were dropped, as long as nobody has asked what becomes of them.
-        undo: What can be taken back.
-        folder_options: How folders are gone through.
-        left_out: What the last folder held that was not taken.
+        dropped: Dropped rows whose audit was not yet decided on.
+        undo: The undo stack.
+        folder_options: Options for walking folders.
+        left_out: Names that were left out of the last folder.
 
     Signals:
         current_changed: Another row is on screen, or none.
         item_changed: The row on screen has changed.
-        prompted: What is known of a row's prompt has changed: the row.
-        wanted: A row that is to be audited has been read: the row.
-        unreadable: No text could be made of a row: the row, and the UnreadFile.
-        leaving: Rows go out, so whatever reads them ends: the rows.
-        report_seen: A file that was read carries the record of a report: its path.
-        noticed: Something to say in the status line.
+        prompted: The prompt of a row has changed; carries the row.
+        wanted: A row to be audited has been read; carries the row.
+        unreadable: A row could not be read; carries the row and the UnreadFile.
+        leaving: Rows are about to be removed, so their audits must end; carries the rows.
+        report_seen: A file holds the record of a report; carries its path.
+        noticed: A message for the status line.
     """
 
     current_changed = Signal()
@@ -342,8 +348,8 @@ class TextList(QObject):
         """Add files, and the files inside folders; each becomes a row.
 
         Args:
-            paths: Where they are.
-            dropped: Those that are no folders are examined by themselves, where that is wanted.
+            paths: Files and folders.
+            dropped: Whether the files were dropped and may be audited at once.
         """
         files = []
         remembered = self._settings.current
@@ -358,21 +364,21 @@ class TextList(QObject):
         self._add_files(files, dropped=dropped)
 
     def _add_batch(self, paths: Sequence[Path]) -> None:
-        """Add what a walk through a folder found; later batches leave the screen alone."""
-        shown = self.current
+        """Add a batch of files from a folder; later batches do not change the row on screen."""
+        current = self.current
         self._add_files(paths)
-        if shown is not None and len(self.queue.items) > BATCH:
-            self.show(shown)
+        if current is not None and len(self.queue.items) > BATCH:
+            self.show(current)
 
     def _add_files(self, paths: Sequence[Path], *, dropped: bool = False) -> None:
         if not paths:
             return
         loading = ItemState.LOADING
-        items = [self.new_row(p.name or str(p), state=loading, path=p) for p in paths]
-        self.dropped += items if dropped else ()
-        self._add(items, translate("Session", "opening"))
-        for item in items:
-            self.load(item)
+        rows = [self.new_row(p.name or str(p), state=loading, path=p) for p in paths]
+        self.dropped += rows if dropped else ()
+        self._add(rows, translate("Session", "opening"))
+        for row in rows:
+            self.load(row)
 
     def _walk(self, folder: Path, options: WalkOptions) -> None:
         self._files.do(
@@ -388,51 +394,51 @@ class TextList(QObject):
     def _failed(self, failure: Failure) -> None:
         self.noticed.emit(failure.words)
 
-    def load(self, item: Item) -> None:
-        """Read the file of a row; one that was cut off or cancelled stays so."""
-        path = item.path
+    def load(self, row: Item) -> None:
+        """Read the file of a row; an interrupted or cancelled row keeps its state."""
+        path = row.path
         if path is not None:
-            if item.state not in _CUT:
-                item.state = ItemState.LOADING
+            if row.state not in _CUT:
+                row.state = ItemState.LOADING
             self._files.do(
-                lambda context: read_file(path, self.options(), context, item.part),
-                lambda outcome: self._loaded(item, outcome),
+                lambda context: read_file(path, self.options(), context, row.part),
+                lambda outcome: self._loaded(row, outcome),
                 self,
             )
 
     def options(self, encoding: str | None = None) -> ReadOptions:
-        """Return how files are read; asked in a job, since it reads a list."""
+        """Return the options of the extraction; called in a job, since it reads a file."""
         return ReadOptions(encoding=encoding, trust=trusted(self._paths))
 
-    def _loaded(self, item: Item, outcome: Outcome[FileTexts | UnreadFile]) -> None:
-        if item.document is not None or item.state not in (ItemState.LOADING, *_CUT):
+    def _loaded(self, row: Item, outcome: Outcome[FileTexts | UnreadFile]) -> None:
+        if row.document is not None or row.state not in (ItemState.LOADING, *_CUT):
             return  # it was taken out and put back meanwhile, and read twice
-        wanted, item.wanted = item.wanted, False
+        audit_wanted, row.wanted = row.wanted, False
         match outcome:
             case Done(UnreadFile() as unread):
-                item.state, item.failure = ItemState.FAILED, Failure.of(unread.error)
-                self.touch(item)
-                self.unreadable.emit(item, unread)
+                row.state, row.failure = ItemState.FAILED, Failure.of(unread.error)
+                self.touch(row)
+                self.unreadable.emit(row, unread)
             case Done(FileTexts() as texts):
-                first, *others = texts.documents
-                item.name = first.title if first.part else item.name
-                item.document = first
-                item.state = item.state if item.state in _CUT else ItemState.READY
-                self.touch(item)
+                first, *further = texts.documents
+                row.name = first.title if first.part else row.name
+                row.document = first
+                row.state = row.state if row.state in _CUT else ItemState.READY
+                self.touch(row)
                 if texts.report:  # what is meant by it is asked
-                    self.dropped = [one for one in self.dropped if one is not item]
-                    self.report_seen.emit(item.path)
-                self._add_parts(item, others)
-                if item.part is None:
-                    self._add_unread(item, texts.unread)
-                if wanted:
-                    self.wanted.emit(item)
+                    self.dropped = [dropped for dropped in self.dropped if dropped is not row]
+                    self.report_seen.emit(row.path)
+                self._add_parts(row, further)
+                if row.part is None:
+                    self._add_unread(row, texts.unread)
+                if audit_wanted:
+                    self.wanted.emit(row)
             case Failure():
-                item.state, item.failure = ItemState.FAILED, outcome
-                self.touch(item)
+                row.state, row.failure = ItemState.FAILED, outcome
+                self.touch(row)
 
     def _add_parts(self, item: Item, documents: Sequence[Document]) -> None:
-        """Put the further texts of a file behind its row."""
+        """Insert the further texts of a file after its row."""
         if not documents or self.queue.row(item) < 0:
             return
         rows = [
@@ -442,13 +448,13 @@ class TextList(QObject):
         self.dropped += rows if item in self.dropped else ()
         self.queue.insert(rows, self.queue.row(item) + 1)
         if len(documents) > len(rows):
-            words = translate(
+            template = translate(
                 "Session", "Only the first {most:text} parts of that file were taken."
             )
-            self.noticed.emit(filled(words, most=MAX_PARTS))
+            self.noticed.emit(filled(template, most=MAX_PARTS))
 
     def examine_left_out(self, item: Item) -> None:
-        """Read the parts of a row's file that its finding left out, and have them audited."""
+        """Read the parts of a row's file that were left out, and request their audits."""
         path, audit = item.path, item.audit
         if audit is None:
             return
@@ -478,118 +484,118 @@ class TextList(QObject):
         )
 
     def _add_unread(self, item: Item, parts: Sequence[UnreadFile]) -> None:
-        """Put what could not be read of a file behind its row: that it was not is a finding."""
+        """Insert rows for the unreadable parts of a file: unexamined parts are findings too."""
         if not parts or self.queue.row(item) < 0:
             return
         rows = [
             self.new_row(
-                f"{one.name} · {one.part}" if one.part else one.name,
+                f"{unread.name} · {unread.part}" if unread.part else unread.name,
                 path=item.path,
-                part=one.part,
+                part=unread.part,
                 state=ItemState.FAILED,
-                failure=Failure.of(one.error),
+                failure=Failure.of(unread.error),
             )
-            for one in parts[: MAX_PARTS - 1]
+            for unread in parts[: MAX_PARTS - 1]
         ]
         self.queue.insert(rows, self.queue.row(item) + 1)
-        for row, one in zip(rows, parts, strict=False):
-            self.unreadable.emit(row, one)
+        for row, unread_part in zip(rows, parts, strict=False):
+            self.unreadable.emit(row, unread_part)
 
-    def take_documents(self, item: Item, documents: tuple[Document, ...]) -> None:
-        """Let a row hold another reading of its file; further parts become rows behind it."""
-        if not documents or item.active:
+    def take_documents(self, row: Item, documents: tuple[Document, ...]) -> None:
+        """Replace the text of a row by another reading of its file; further parts become rows."""
+        if not documents or row.active:
             return
-        first, *others = documents
-        item.document, item.state, item.name = first, ItemState.READY, first.title
-        item.audit, item.failure, item.progress = None, None, None
-        item.finding, item.status = None, None
-        self.touch(item)
-        self._add_parts(item, others)
+        first, *further = documents
+        row.document, row.state, row.name = first, ItemState.READY, first.title
+        row.audit, row.failure, row.progress = None, None, None
+        row.finding, row.status = None, None
+        self.touch(row)
+        self._add_parts(row, further)
 
     def add_text(self, text: str, name: str | None = None, *, dropped: bool = False) -> None:
         """Add a text that was pasted or dropped; see :meth:`add_paths`."""
         label = name or filled(translate("Session", "Pasted text {n:text}"), n=next(self._pastes))
-        item = self.new_row(label)
+        row = self.new_row(label)
         try:
-            item.document = from_text(text[: MAX_CHARACTERS + 1], name=label)
+            row.document = from_text(text[: MAX_CHARACTERS + 1], name=label)
         except PuraError as error:
-            item.state, item.failure = ItemState.FAILED, Failure.of(error)
-        self.dropped += [item] if dropped else ()
-        self._add([item], translate("Session", "pasting"))
+            row.state, row.failure = ItemState.FAILED, Failure.of(error)
+        self.dropped += [row] if dropped else ()
+        self._add([row], translate("Session", "pasting"))
 
     def add_sample(self) -> None:
-        """Add the sample text, which brings its own key and profile, and let it be audited."""
+        """Add the sample text, which brings its own key and profile, for an audit."""
         marked = sample()
         label = translate("Session", "Sample text")
         document = from_text(marked.text, name=label)
-        item = self.new_row(label, sample=True, document=document, profile=marked.profile)
-        item.key = sample_key()
-        self.dropped.append(item)
-        self._add([item], translate("Session", "opening"))
+        row = self.new_row(label, sample=True, document=document, profile=marked.profile)
+        row.key = sample_key()
+        self.dropped.append(row)
+        self._add([row], translate("Session", "opening"))
 
     def add_audit(self, audit: Audit) -> None:
-        """Add an audit that was made by somebody else, and show it."""
+        """Add an audit that was made elsewhere, and show it."""
         name = audit.input.name
-        item = self.new_row(name, state=ItemState.DONE, audit=audit, imported=True)
-        item.finding = listed(audit)
+        row = self.new_row(name, state=ItemState.DONE, audit=audit, imported=True)
+        row.finding = listed(audit)
         if audit.text is not None:
             with suppress(PuraError):
-                item.document = from_text(audit.text, name=name)
-        self._add([item], translate("Session", "opening"))
+                row.document = from_text(audit.text, name=name)
+        self._add([row], translate("Session", "opening"))
 
-    def add_restored(self, items: Sequence[Item]) -> None:
-        """Put the rows of an earlier run back, before those that are there."""
-        for item in items:
-            item.number = next(self._numbers)
-        self.queue.insert(items, 0)
+    def add_restored(self, rows: Sequence[Item]) -> None:
+        """Insert the rows of an earlier run before the present ones."""
+        for row in rows:
+            row.number = next(self._numbers)
+        self.queue.insert(rows, 0)
         if self.current is None:
-            self.show(items[-1])
+            self.show(rows[-1])
 
-    def _add(self, items: Sequence[Item], words: str) -> None:
-        self.undo.push(AddRows(self, items, words))
+    def _add(self, rows: Sequence[Item], description: str) -> None:
+        self.undo.push(AddRows(self, rows, description))
 
     # Rows
 
-    def show(self, item: Item | None) -> None:
-        """Bring a row on screen."""
-        if item is not self.current:
-            self.current = item
+    def show(self, row: Item | None) -> None:
+        """Show a row."""
+        if row is not self.current:
+            self.current = row
             self.current_changed.emit()
 
-    def remove(self, items: Sequence[Item]) -> None:
-        """Take rows out; can be undone. A running one is cancelled first."""
-        if items:
-            self.leaving.emit(items)
-            self.undo.push(RemoveRows(self, items, translate("Session", "removing")))
+    def remove(self, rows: Sequence[Item]) -> None:
+        """Remove rows, with undo; running audits are cancelled first."""
+        if rows:
+            self.leaving.emit(rows)
+            self.undo.push(RemoveRows(self, rows, translate("Session", "removing")))
 
-    def set_prompt(self, item: Item, prompt: str, *, several: bool) -> None:
-        """Note the known prompt of a text, or a list of candidates."""
-        item.prompt, item.several = prompt, several
-        self.prompted.emit(item)
+    def set_prompt(self, row: Item, prompt: str, *, several: bool) -> None:
+        """Set the known prompt of a text, or its list of candidates."""
+        row.prompt, row.several = prompt, several
+        self.prompted.emit(row)
 
-    def load_prompts(self, item: Item, path: Path) -> None:
+    def load_prompts(self, row: Item, path: Path) -> None:
         """Read a file of candidate prompts for a text."""
 
         def loaded(prompts: tuple[str, ...]) -> None:
-            self.set_prompt(item, candidates_text(prompts), several=True)
-            self.touch(item)
+            self.set_prompt(row, candidates_text(prompts), several=True)
+            self.touch(row)
 
         self._files.do(lambda _: read_candidates(path), by_outcome(loaded, self._failed), self)
 
-    def touch(self, item: Item) -> None:
-        """Tell everybody that a row has changed."""
-        self.queue.touch(item)
-        if item is self.current:
+    def touch(self, row: Item) -> None:
+        """Report that a row has changed."""
+        self.queue.touch(row)
+        if row is self.current:
             self.item_changed.emit()
 
     def translate_failures(self) -> None:
-        """Say in the language of now why rows failed."""
-        for item in self.queue.items:
-            if item.failure is not None and item.failure.error is not None:
-                item.failure = Failure.of(item.failure.error)
-                self.touch(item)
+        """Translate the failures of rows to the present language."""
+        for row in self.queue.items:
+            if row.failure is not None and row.failure.error is not None:
+                row.failure = Failure.of(row.failure.error)
+                self.touch(row)
 
     @property
     def unkept(self) -> int:
-        """How many findings are in memory alone, because the case log did not take them."""
+        """Number of findings that could not be saved to the case log."""
         return sum(item.unkept for item in self.queue.items)

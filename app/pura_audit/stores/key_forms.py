@@ -1,4 +1,4 @@
-"""The forms of the key dialog, which use case answers each, and the question for a passphrase."""
+"""The forms of the key dialog, the use case behind each form, and the passphrase dialog."""
 
 from __future__ import annotations
 
@@ -56,79 +56,79 @@ class KeyAct(StrEnum):
 
 
 KeyRequest: TypeAlias = partial[KeyDone]
-"""A use case with what it is told; it waits while a passphrase in its way is asked for."""
+"""A use case with its arguments; it waits while the user is asked for a passphrase."""
 
 
 def needs_files(request: KeyRequest) -> bool:
-    """Whether the key is to be kept in the folder of encrypted files."""
+    """Return whether the request stores the key in the folder of encrypted files."""
     return request.keywords.get("place") is Place.FILES
 
 
 def needs_passphrase(request: KeyRequest) -> bool:
-    """Whether it is an import to which no passphrase was given yet."""
+    """Return whether the request is an import that has no passphrase yet."""
     return request.func is import_key and request.keywords.get("passphrase") is None
 
 
 def comes_again(request: KeyRequest) -> bool:
-    """Whether it can be tried again: the passphrase of an export is overwritten."""
+    """Return whether the request can be repeated: an export overwrites its passphrase."""
     return request.func is not export_key
 
 
 def name_in(request: KeyRequest) -> str:
-    """Return the name of the stored key that it is about; empty for a key that is not there yet."""
+    """Return the name of the stored key that a request changes; empty for a new key."""
     if request.func in (create_key, import_key):
         return ""
     return str(request.keywords.get("master") or request.keywords.get("name", ""))
 
 
 class KeyForm(RetryDialog):
-    """Lines to fill in, and where the key shall be kept.
+    """The form of a key: its name, its note and its storage.
 
     Args:
-        act: What it asks for: a new key, an import, a deployment key, a name or a note.
-        found: What is there.
-        name: The key that it is about; empty for a key that is not there yet.
-        text: What stands in the line at first.
+        action: What the form is for: a new key, an import, a deployment key, a name or a note.
+        inventory: The keys, models and profiles on this computer.
+        name: Name of the key to change; empty for a new key.
+        text: Initial content of the first line.
 
     Signals:
-        wanted: The request.
+        wanted: The user submitted the form; carries the KeyRequest.
     """
 
     wanted = Signal(object)
 
     def __init__(
         self,
-        act: KeyAct,
-        found: Inventory,
+        action: KeyAct,
+        inventory: Inventory,
         parent: QWidget | None = None,
         *,
         name: str = "",
         text: str = "",
     ) -> None:
         super().__init__(parent)
-        self._act, self._name = act, name
+        self._act, self._name = action, name
         self._path: Path | None = None
         self.places: dict[Place | None, QRadioButton] = {}
-        """None is this session only."""
-        title, words, action = _texts(act, name)
+        """The key None stands for a key of this session only."""
+        title, introduction, button_text = _texts(action, name)
         self.setWindowTitle(title)
         self.setMinimumWidth(520)
-        layout = dialog_column(self, title, words, role="reading")
+        layout = dialog_column(self, title, introduction, role="reading")
         self._form = named_rows((), spacing=GAP, aligned=True)
         layout.addLayout(self._form)
-        self.line = self._line(_line_name(act), text)
-        if act is KeyAct.IMPORT:
+        self.line = self._line(_line_name(action), text)
+        if action is KeyAct.IMPORT:
             self._add_source()
         self.epoch = QCheckBox(translate("Keys", "The key of a day, a week or a month"))
-        if act is KeyAct.DERIVE:
+        if action is KeyAct.DERIVE:
             self.epoch.toggled.connect(self._as_epoch)
             self._form.addRow("", self.epoch)
         self.note = QLineEdit()
-        if act in (KeyAct.NEW, KeyAct.IMPORT, KeyAct.DERIVE):
+        if action in (KeyAct.NEW, KeyAct.IMPORT, KeyAct.DERIVE):
             self.note = self._line(translate("Keys", "Note"), "", MAX_NOTE)
-            self._add_places(found)
+            self._add_places(inventory)
         add_parts(layout, self.words, None)
-        self.ok = MainButton(action, self._want)
+        self.ok = MainButton(button_text, self._want)
         layout.addLayout(button_row(cancel_button(self), self.ok))
         self.check()
 
@@ -140,11 +140,11 @@ class KeyForm(RetryDialog):
         self._form.addRow(name, line)
         return line
 
-    def _as_epoch(self, asked: bool) -> None:
-        """Ask for a day, week or month instead of a deployment; today is put in."""
+    def _as_epoch(self, is_wanted: bool) -> None:
+        """Ask for a day, week or month instead of a deployment; today is the suggestion."""
         example = translate("Keys", "2026-11-22, 2026-W47 or 2026-11")
-        self.line.setPlaceholderText(example if asked else "")
-        if asked and not is_epoch(self.line.text().strip()):
+        self.line.setPlaceholderText(example if is_wanted else "")
+        if is_wanted and not is_epoch(self.line.text().strip()):
             self.line.setText(QDate.currentDate().toString(Qt.DateFormat.ISODate))
         self.check()
 
@@ -163,11 +163,11 @@ class KeyForm(RetryDialog):
         row = row_of(self.choose, (self.file, 1), spacing=GAP)
         self._form.addRow(translate("Keys", "or file"), row)
 
-    def _add_places(self, found: Inventory) -> None:
-        ring = found.place is Place.KEYRING
+    def _add_places(self, inventory: Inventory) -> None:
+        ring = inventory.place is Place.KEYRING
         if ring:
             ring_button = QRadioButton(translate("Keys", "In this computer’s keyring"))
-            ring_button.setToolTip(found.backend)
+            ring_button.setToolTip(inventory.backend)
             self.places[Place.KEYRING] = ring_button
         self.places[Place.FILES] = QRadioButton(
             translate("Keys", "In an encrypted file, under a passphrase")
@@ -182,7 +182,7 @@ class KeyForm(RetryDialog):
             column.addWidget(button)
         if len(self.places) > 1:
             self._form.addRow(translate("Keys", "Keep it"), column)
-        usable = ring and found.keyring is State.READY
+        usable = ring and inventory.keyring is State.READY
         self.places[Place.KEYRING if usable else Place.FILES].setChecked(True)
 
     def take(self, path: Path) -> None:
@@ -195,7 +195,7 @@ class KeyForm(RetryDialog):
         self.check()
 
     def check(self) -> None:
-        """Enable the button where all that is needed is there."""
+        """Enable the button if every input is valid."""
         if not hasattr(self, "ok"):
             return
         line = self.line.text().strip()
@@ -211,11 +211,11 @@ class KeyForm(RetryDialog):
         self.ok.require(needed, free=not self.trying)
 
     def at_fault(self, failure: Failure) -> QLineEdit:
-        """Return the line of the key where the key is wrong, else the one of the name."""
+        """Return the line that holds the wrong input: the key's or the name's."""
         if failure.code == "key-note" and self._act is not KeyAct.NOTE:
             return self.note
-        named = failure.code in ("key-name", "key-exists")
-        return self.line if named or self._act is not KeyAct.IMPORT else self.typed
+        is_name = failure.code in ("key-name", "key-exists")
+        return self.line if is_name or self._act is not KeyAct.IMPORT else self.typed
 
     def forget(self) -> None:
         """Clear the key that was typed; Qt's own copies cannot be overwritten."""
@@ -229,8 +229,8 @@ class KeyForm(RetryDialog):
 
     def _request(self) -> KeyRequest:
         text, note = self.line.text().strip(), self.note.text().strip()
-        place = next((p for p, button in self.places.items() if button.isChecked()), None)
-        session = bool(self.places) and place is None
+        storage = next((p for p, button in self.places.items() if button.isChecked()), None)
+        session = bool(self.places) and storage is None
         match self._act:
             case KeyAct.RENAME:
                 return partial(rename_key, name=self._name, new=text)
@@ -243,7 +243,7 @@ class KeyForm(RetryDialog):
                     label=text,
                     epoch=self.epoch.isChecked(),
                     note=note,
-                    place=place,
+                    place=storage,
                 )
             case KeyAct.IMPORT:
                 return partial(
@@ -251,11 +251,11 @@ class KeyForm(RetryDialog):
                     source=self._source(),
                     name=text,
                     note=note,
-                    place=place,
+                    place=storage,
                     session=session,
                 )
             case _:
-                return partial(create_key, name=text, note=note, place=place, session=session)
+                return partial(create_key, name=text, note=note, place=storage, session=session)
 
     def _source(self) -> Path | Secret:
         if self._path is not None:
@@ -263,16 +263,16 @@ class KeyForm(RetryDialog):
         return Secret(bytearray(self.typed.text(), "utf-8", "replace"))
 
 
-def _line_name(act: KeyAct) -> str:
+def _line_name(action: KeyAct) -> str:
     return {
         KeyAct.DERIVE: translate("Keys", "Deployment"),
         KeyAct.NOTE: translate("Keys", "Note"),
-    }.get(act, translate("Keys", "Name"))
+    }.get(action, translate("Keys", "Name"))
 
 
-def _texts(act: KeyAct, name: str) -> tuple[str, str, str]:
-    """Return title, words and the button of a form."""
-    match act:
+def _texts(action: KeyAct, name: str) -> tuple[str, str, str]:
+    """Return the title, the introduction and the button text of a form."""
+    match action:
         case KeyAct.NEW:
             return (
                 translate("Keys", "New key"),
@@ -310,31 +310,32 @@ def _texts(act: KeyAct, name: str) -> tuple[str, str, str]:
 
 
 class PassphraseDialog(RetryDialog):
-    """One field, or two that must agree.
+    """Ask for a passphrase in one field, or for a new one in two fields that must agree.
 
-    A new passphrase closes it. One that opens something may be wrong: the dialog stays until
+    The dialog closes once a new passphrase is chosen. An existing passphrase may be wrong: the
+    dialog then stays open until
     :meth:`ended` is told that it opened.
 
     Args:
-        title: What is asked.
-        words: Why, and what follows.
-        new: A new passphrase is chosen.
-        action: What the button does.
+        title: Title of the dialog.
+        explanation: Reason and consequences, shown below the title.
+        new: Whether the user chooses a new passphrase.
+        action: Text of the main button.
 
     Signals:
-        given: The passphrase, as a Secret.
+        given: The user submitted the passphrase; carries a Secret.
     """
 
     given = Signal(object)
 
     def __init__(
-        self, title: str, words: str, action: str, parent: QWidget | None = None, *, new: bool
+        self, title: str, explanation: str, action: str, parent: QWidget | None = None, *, new: bool
     ) -> None:
         super().__init__(parent)
         self._new = new
         self.setWindowTitle(title)
         self.setMinimumWidth(480)
-        layout = dialog_column(self, title, words, role="reading")
+        layout = dialog_column(self, title, explanation, role="reading")
         self.first, self.again = self._field(), self._field()
         rows = [(translate("Keys", "Passphrase"), self.first)]
         if new:
@@ -357,25 +358,25 @@ class PassphraseDialog(RetryDialog):
         field.textChanged.connect(lambda _: self.check())
         return field
 
-    def _show(self, shown: bool) -> None:
+    def _show(self, visible: bool) -> None:
         modes = QLineEdit.EchoMode
         for field in (self.first, self.again):
-            field.setEchoMode(modes.Normal if shown else modes.Password)
+            field.setEchoMode(modes.Normal if visible else modes.Password)
 
     def check(self) -> None:
-        """Enable the button where there is a passphrase that can do."""
-        first, again = self.first.text(), self.again.text()
-        words, enough = strength_words(len(first), MIN_PASSPHRASE)
-        if enough and again and again != first:
-            words = translate("Keys", "The two are not the same yet.")
-        self.strength.setText(words)
+        """Enable the button if the passphrase is long enough and both fields agree."""
+        first, repeated = self.first.text(), self.again.text()
+        text, enough = strength_words(len(first), MIN_PASSPHRASE)
+        if enough and repeated and repeated != first:
+            text = translate("Keys", "The two are not the same yet.")
+        self.strength.setText(text)
         needed: dict[str, object] = {self.first.accessibleName(): enough if self._new else first}
         if self._new:
-            needed[self.again.accessibleName()] = again == first != ""
+            needed[self.again.accessibleName()] = repeated == first != ""
         self.ok.require(needed, free=not self.trying)
 
     def at_fault(self, failure: Failure) -> QLineEdit:
-        """Return the line of the passphrase: nothing else can be wrong here."""
+        """Return the line of the passphrase, the only input."""
         return self.first
 
     def forget(self) -> None:
@@ -393,13 +394,13 @@ class PassphraseDialog(RetryDialog):
 
 
 def folder_passphrase(parent: QWidget, *, new: bool) -> PassphraseDialog:
-    """Return the dialog that asks for the passphrase of the folder of key files.
+    """Return the dialog that asks for the passphrase of the encrypted key files.
 
     Args:
-        parent: What it stands above.
-        new: There are no such files yet: the passphrase is chosen.
+        parent: The widget over which the dialog opens.
+        new: Whether no key files exist yet, so that the user chooses the passphrase.
     """
-    words = translate(
+    explanation = translate(
         "Keys",
         "Keys are kept in encrypted files under one passphrase, which is asked for once a "
         "session. Without it they are lost: nobody can reset it.",
@@ -410,14 +411,14 @@ def folder_passphrase(parent: QWidget, *, new: bool) -> PassphraseDialog:
         else translate("Keys", "Passphrase of the encrypted key files")
     )
     action = translate("Keys", "Set up") if new else translate("Keys", "Unlock")
-    return PassphraseDialog(title, words if new else "", action, parent, new=new)
+    return PassphraseDialog(title, explanation if new else "", action, parent, new=new)
 
 
-def strength_words(size: int, least: int) -> tuple[str, bool]:
-    """Say how strong a passphrase of this many characters is, and whether it will do."""
-    if size < least:
-        words = translate("Keys", "{n:text} of at least {least:text} characters")
-        return filled(words, n=size, least=least), False
-    if size < least + 8:
+def strength_words(size: int, minimum: int) -> tuple[str, bool]:
+    """Return how strong a passphrase of this length is, and whether it is long enough."""
+    if size < minimum:
+        text = translate("Keys", "{n:text} of at least {least:text} characters")
+        return filled(text, n=size, least=minimum), False
+    if size < minimum + 8:
         return translate("Keys", "Long enough. Longer is better."), True
     return translate("Keys", "Good length."), True

@@ -1,4 +1,4 @@
-"""The keys: what is there, where it is kept, in what state that is, and all that can be done."""
+"""The dialog of the keys: the stored keys, the state of the key store, and its actions."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ from pura_audit.widgets.form_dialog import RetryDialog, ask_first, ask_target, o
 from pura_audit.widgets.working_dialog import StoreDialog
 
 
-def state_words(found: Inventory) -> tuple[str, str, str]:
-    """Return the name of the store, the sentence of its state, and the way out."""
-    if found.place is Place.KEYRING:
-        return (translate("Keys", "This computer’s keyring"), *_keyring(found.keyring))
-    if found.place is None:
+def state_words(inventory: Inventory) -> tuple[str, str, str]:
+    """Return the name of the key store, a sentence about its state, and a hint."""
+    if inventory.place is Place.KEYRING:
+        return (translate("Keys", "This computer’s keyring"), *_keyring(inventory.keyring))
+    if inventory.place is None:
         return (
             translate("Keys", "No keyring"),
             translate("Keys", "This computer offers no keyring."),
@@ -54,7 +54,7 @@ def state_words(found: Inventory) -> tuple[str, str, str]:
                 "Keep keys in encrypted files under a passphrase, or for this session only.",
             ),
         )
-    return (translate("Keys", "Encrypted key files"), *_folder(found.files))
+    return (translate("Keys", "Encrypted key files"), *_folder(inventory.files))
 
 
 def _keyring(state: State) -> tuple[str, str]:
@@ -104,7 +104,7 @@ def _folder(state: State) -> tuple[str, str]:
 
 
 def kind_words(choice: KeyChoice) -> str:
-    """Say what a key is for."""
+    """Return the purpose of a key."""
     entry = choice.entry
     if entry is None or entry.role is KeyRole.SINGLE:
         return translate("Keys", "Single")
@@ -114,7 +114,7 @@ def kind_words(choice: KeyChoice) -> str:
 
 
 def place_words(choice: KeyChoice) -> str:
-    """Say where a key is kept."""
+    """Return where a key is stored."""
     if choice.session or choice.entry is None:
         return translate("Keys", "This session only")
     if choice.entry.place.value == "files":
@@ -123,7 +123,7 @@ def place_words(choice: KeyChoice) -> str:
 
 
 def lost_words(choice: KeyChoice, audits: int) -> str:
-    """Say what can no longer be verified without a key, a sentence a line.
+    """Return what can no longer be verified once a key is deleted, one sentence a line.
 
     Args:
         choice: The key.
@@ -136,19 +136,19 @@ def lost_words(choice: KeyChoice, audits: int) -> str:
     if entry is not None and entry.deployment:
         lines.append(_derived(entry))
     if usage is not None and usage.profiles:
-        words = translate("Keys", "Profiles that belong to it: {names:text}.")
-        lines.append(filled(words, names=_names(usage.profiles)))
+        text = translate("Keys", "Profiles that belong to it: {names:text}.")
+        lines.append(filled(text, names=_names(usage.profiles)))
     if usage is not None and usage.entries:
-        words = translate("Keys", "Payloads in the register that fit these profiles: {n:count}.")
-        lines.append(filled(words, n=usage.entries))
+        text = translate("Keys", "Payloads in the register that fit these profiles: {n:count}.")
+        lines.append(filled(text, n=usage.entries))
     if usage is not None and usage.derived:
-        words = translate(
+        text = translate(
             "Keys", "Derived from it: {names:text}. They stay, but cannot be derived again."
         )
-        lines.append(filled(words, names=_names(tuple(e.name for e in usage.derived))))
+        lines.append(filled(text, names=_names(tuple(e.name for e in usage.derived))))
     if audits:
-        words = translate("Keys", "Texts on the list that were audited with it: {n:count}.")
-        lines.append(filled(words, n=audits))
+        text = translate("Keys", "Texts on the list that were audited with it: {n:count}.")
+        lines.append(filled(text, n=audits))
     lines.append(translate("Keys", "Recorded audits stay readable; they cannot be repeated."))
     if entry is None or not entry.deployment:
         lines.append(translate("Keys", "Without an exported copy this cannot be undone."))
@@ -156,21 +156,21 @@ def lost_words(choice: KeyChoice, audits: int) -> str:
 
 
 def _derived(entry: KeyEntry) -> str:
-    words = translate(
+    text = translate(
         "Keys",
         "It serves the deployment “{deployment:text}”. Whoever holds the master key {master:text} "
         "can derive it again.",
     )
-    return filled(words, deployment=entry.deployment, master=entry.master)
+    return filled(text, deployment=entry.deployment, master=entry.master)
 
 
-def _names(names: tuple[str, ...], most: int = 6) -> str:
-    shown = ", ".join(map(quoted, names[:most]))
-    left = len(names) - most
+def _names(names: tuple[str, ...], limit: int = 6) -> str:
+    listing = ", ".join(map(quoted, names[:limit]))
+    left = len(names) - limit
     if left <= 0:
-        return shown
-    more = filled(translate("Keys", "and {n:count} more"), n=left)
-    return f"{shown} {more}"
+        return listing
+    remainder = filled(translate("Keys", "and {n:count} more"), n=left)
+    return f"{listing} {remainder}"
 
 
 T = TypeVar("T")
@@ -179,9 +179,9 @@ EXPOSED = 3  # warnings at a time, so that the table keeps its place
 
 
 class KeysDialog(StoreDialog[KeyChoice]):
-    """Table of the keys, with one button for everything that is done to them.
+    """The table of the keys, with a button for every action.
 
-    Nothing is done here: requests go to the session, and the thread of the model answers.
+    The dialog only sends requests to the session; a worker thread carries them out.
     """
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
@@ -190,7 +190,7 @@ class KeysDialog(StoreDialog[KeyChoice]):
         self.none.setText(translate("Keys", "No keys yet. Create one or import one."))
         restyle(self.detail, "role", "attention")
         self.detail.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        words = {
+        labels = {
             KeyAct.NEW: translate("Keys", "New …"),
             KeyAct.IMPORT: translate("Keys", "Import …"),
             f"-{KeyAct.DERIVE}": translate("Keys", "Derive …"),
@@ -199,10 +199,11 @@ class KeysDialog(StoreDialog[KeyChoice]):
             KeyAct.NOTE: translate("Keys", "Note …"),
             f"-{KeyAct.DELETE}": translate("Keys", "Delete …"),
         }
-        acts = {
-            act: (label, partial(self.ask, KeyAct(act.strip("-")))) for act, label in words.items()
+        buttons = {
+            action: (label, partial(self.ask, KeyAct(action.strip("-"))))
+            for action, label in labels.items()
         }
-        self.lay_out(translate("Keys", "Keys"), {"unlock": ("", self._unlock), **acts})
+        self.lay_out(translate("Keys", "Keys"), {"unlock": ("", self._unlock), **buttons})
         self.unlock = self.buttons["unlock"]
         session.chosen.changed.connect(self.refresh)
         self.refresh()
@@ -210,20 +211,22 @@ class KeysDialog(StoreDialog[KeyChoice]):
     # What is shown
 
     def refresh(self) -> None:
-        """Show the store's state and the keys."""
-        found = self.session.chosen.found
-        title, sentence, hint = state_words(found)
+        """Show the state of the key store, and the keys."""
+        inventory = self.session.chosen.found
+        title, sentence, hint = state_words(inventory)
         self.title.setText(title)
-        self.title.setToolTip(found.backend if found.place is Place.KEYRING else "")
+        self.title.setToolTip(inventory.backend if inventory.place is Place.KEYRING else "")
         self.state.setText(f"{sentence} {hint}".strip())
         self.unlock.setText(
             translate("Keys", "Set up encrypted files …")
-            if found.place is None
+            if inventory.place is None
             else translate("Keys", "Unlock …")
         )
-        self.unlock.setVisible(State.LOCKED in (found.keyring, found.files) or found.place is None)
-        self.detail.setText("\n".join(failure.words for failure in found.exposed[:EXPOSED]))
-        self.detail.setVisible(bool(found.exposed))
+        self.unlock.setVisible(
+            State.LOCKED in (inventory.keyring, inventory.files) or inventory.place is None
+        )
+        self.detail.setText("\n".join(failure.words for failure in inventory.exposed[:EXPOSED]))
+        self.detail.setVisible(bool(inventory.exposed))
         headers = (
             translate("Keys", "Name"),
             translate("Keys", "Fingerprint"),
@@ -232,10 +235,10 @@ class KeysDialog(StoreDialog[KeyChoice]):
             translate("Keys", "Kept in"),
             translate("Keys", "Note"),
         )
-        self.fill(headers, found.keys)
+        self.fill(headers, inventory.keys)
 
     def key(self, row: KeyChoice) -> str:
-        """Return its fingerprint."""
+        """Return the fingerprint of the key."""
         return row.fingerprint
 
     def cells(self, row: KeyChoice) -> Sequence[str]:
@@ -247,7 +250,7 @@ class KeysDialog(StoreDialog[KeyChoice]):
         return (row.label, spaced, created, kind_words(row), place_words(row), note)
 
     def refresh_buttons(self) -> None:
-        """Enable what can be done now."""
+        """Enable the buttons that apply to the selected row."""
         key = self.selected
         stored = key is not None and key.entry is not None
         able: dict[str, bool] = {
@@ -262,23 +265,25 @@ class KeysDialog(StoreDialog[KeyChoice]):
 
     # What is asked
 
-    def ask(self, act: KeyAct) -> QDialog | None:
-        """Ask what a request needs; returns the dialog that is open then."""
+    def ask(self, action: KeyAct) -> QDialog | None:
+        """Open the dialog for an action; return it, or None if no key is selected."""
         self.say("")
-        found, key = self.session.chosen.found, self.selected
-        if act in (KeyAct.NEW, KeyAct.IMPORT):
-            return self._open(KeyForm(act, found, self))
+        inventory, key = self.session.chosen.found, self.selected
+        if action in (KeyAct.NEW, KeyAct.IMPORT):
+            return self._open(KeyForm(action, inventory, self))
         if key is None:
             return None
-        if act is KeyAct.EXPORT:
+        if action is KeyAct.EXPORT:
             return self._ask_export(key)
-        if act is KeyAct.DELETE:
+        if action is KeyAct.DELETE:
             return self._ask_delete(key)
         text = {KeyAct.RENAME: key.label, KeyAct.NOTE: key.entry.note if key.entry else ""}
-        return self._open(KeyForm(act, found, self, name=key.label, text=text.get(act, "")))
+        return self._open(
+            KeyForm(action, inventory, self, name=key.label, text=text.get(action, ""))
+        )
 
     def ask_import(self, source: Path) -> QDialog:
-        """Ask what the import of a key file needs."""
+        """Open the import form with a key file already chosen."""
         form = KeyForm(KeyAct.IMPORT, self.session.chosen.found, self)
         form.take(source)
         return self._open(form)
@@ -288,7 +293,7 @@ class KeysDialog(StoreDialog[KeyChoice]):
         return self._tried(form)
 
     def _tried(self, form: RetryDialog) -> QDialog:
-        """Open a form that stays until what it asks for has worked; others may come above it."""
+        """Open a form that stays until its request succeeds; others may open above it."""
         self._forms.append(form)
         form.finished.connect(lambda _: self._forms.remove(form))
         return opened(form)
@@ -298,7 +303,7 @@ class KeysDialog(StoreDialog[KeyChoice]):
         return self._forms[-1] if self._forms else self
 
     def _ask_export(self, key: KeyChoice) -> QDialog:
-        words = filled(
+        warning = filled(
             translate(
                 "Keys",
                 "Whoever has this file and its passphrase can forge marks of {key:text} and read "
@@ -308,7 +313,7 @@ class KeysDialog(StoreDialog[KeyChoice]):
         )
         title = filled(translate("Keys", "Export “{key:text}”, encrypted"), key=key.label)
         action = translate("Keys", "Choose the file …")
-        dialog = PassphraseDialog(title, words, action, self, new=True)
+        dialog = PassphraseDialog(title, warning, action, self, new=True)
         dialog.given.connect(lambda secret: self._ask_target(key, secret))
         return opened(dialog)
 
@@ -326,16 +331,16 @@ class KeysDialog(StoreDialog[KeyChoice]):
         dialog.rejected.connect(partial(Secret.wipe, secret))
 
     def _ask_delete(self, key: KeyChoice) -> QDialog:
-        items = self.session.texts.queue.items
+        queued = self.session.texts.queue.items
         audits = sum(
-            item.audit is not None and item.audit.key.fingerprint == key.fingerprint
-            for item in items
+            queued_text.audit is not None and queued_text.audit.key.fingerprint == key.fingerprint
+            for queued_text in queued
         )
-        named = f"{quoted(key.label)} ({key.fingerprint})"
+        name = f"{quoted(key.label)} ({key.fingerprint})"
         return ask_first(
             self,
             translate("Keys", "Delete a key"),
-            filled(translate("Keys", "Delete {key:text}?"), key=named),
+            filled(translate("Keys", "Delete {key:text}?"), key=name),
             lost_words(key, audits),
             (
                 translate("Keys", "Delete for good"),
@@ -344,14 +349,14 @@ class KeysDialog(StoreDialog[KeyChoice]):
         )
 
     def _unlock(self) -> None:
-        found = self.session.chosen.found
-        if found.place is Place.KEYRING and found.keyring is State.LOCKED:
+        inventory = self.session.chosen.found
+        if inventory.place is Place.KEYRING and inventory.keyring is State.LOCKED:
             self._work(lambda _: unlock_keyring(self.session.environment), self._over)
         else:
-            self.ask_folder(None, new=found.place is None)
+            self.ask_folder(None, new=inventory.place is None)
 
     def ask_folder(self, request: KeyRequest | None, *, new: bool) -> QDialog:
-        """Ask for the passphrase of the folder of key files, then go on with the request."""
+        """Ask for the passphrase of the key files, then carry out the request."""
         dialog = folder_passphrase(self._top, new=new)
         dialog.given.connect(lambda secret: self._open_folder(secret, request))
         return opened(dialog) if new else self._tried(dialog)
@@ -367,11 +372,11 @@ class KeysDialog(StoreDialog[KeyChoice]):
     # What is done
 
     def carry_out(self, request: KeyRequest) -> None:
-        """Hand a request over; the passphrase of the files is asked for first where needed."""
-        found = self.session.chosen.found
-        if needs_files(request) and found.files is not State.READY:
+        """Carry out a request, after asking for the passphrase of the key files if necessary."""
+        inventory = self.session.chosen.found
+        if needs_files(request) and inventory.files is not State.READY:
             self._rest()
-            self.ask_folder(request, new=found.files is State.NO_BACKEND)
+            self.ask_folder(request, new=inventory.files is State.NO_BACKEND)
             return
         self._work(
             lambda _: request(self.session.environment),
@@ -390,23 +395,23 @@ class KeysDialog(StoreDialog[KeyChoice]):
 
         self._work(work, lambda outcome: self._answered(request, outcome))
 
-    def _work(self, work: Work[T], then: Callable[[Outcome[T]], None]) -> None:
+    def _work(self, work: Work[T], on_outcome: Callable[[Outcome[T]], None]) -> None:
         self.say("")
-        self._job = self.session.do(work, then, self)
+        self._job = self.session.do(work, on_outcome, self)
         self.refresh_buttons()
 
     def _answered(self, request: KeyRequest, outcome: Outcome[KeyDone]) -> None:
         if not isinstance(outcome, Failure):
             self._over(outcome)
             return
-        found = self.session.chosen.found
+        inventory = self.session.chosen.found
         if outcome.code == "key-file-passphrase" and needs_passphrase(request):
             self._rest()
             self._ask_file(request)
         elif (
             outcome.code == "keyring-locked"
-            and found.files is State.LOCKED
-            and (found.place is Place.FILES or self._in_file(request))
+            and inventory.files is State.LOCKED
+            and (inventory.place is Place.FILES or self._in_file(request))
         ):
             self._over(outcome)
             self.ask_folder(request if comes_again(request) else None, new=False)
@@ -414,14 +419,14 @@ class KeysDialog(StoreDialog[KeyChoice]):
             self._over(outcome)
 
     def _rest(self) -> None:
-        """Something else is asked first: nothing runs, and the forms can be used again."""
+        """Make the forms usable again while another question is open."""
         self._job = None
         self.refresh_buttons()
         for form in self._forms:
             form.rest()
 
     def _over(self, outcome: Outcome[object]) -> None:
-        """Nothing runs any more: the forms close, or the uppermost says why it failed."""
+        """End a request: close the forms, or show the failure in the topmost one."""
         self._rest()
         if isinstance(outcome, Done):
             for form in tuple(reversed(self._forms)):

@@ -1,6 +1,6 @@
 """The models.
 
-What is installed, whether it fits here, what is done to it, how good a proxy it is.
+Installed models, whether each fits into memory, their actions, and their fitness as proxies.
 """
 
 from __future__ import annotations
@@ -55,13 +55,13 @@ from pura_audit.widgets.form_dialog import (
 )
 from pura_audit.widgets.working_dialog import StoreDialog, WorkingDialog, fill_table, make_table
 
-MAX_LICENCE = 80
+MAX_LICENCE = 80  # characters
 EXPANDED = " expanded to float32"  # as a model's source says it
-LICENCE_WIDTH = 260
+LICENCE_WIDTH = 260  # pixels
 
 
 class ModelsDialog(StoreDialog[InstalledModel]):
-    """Table of the models."""
+    """The table of the installed models."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, parent)
@@ -113,9 +113,9 @@ class ModelsDialog(StoreDialog[InstalledModel]):
         session.chosen.look_around()  # memory comes and goes
 
     def refresh(self) -> None:
-        """Show what is installed."""
-        found = self.session.chosen.found
-        self._fits = found.rooms
+        """Show the installed models."""
+        inventory = self.session.chosen.found
+        self._fits = inventory.rooms
         headers = (
             translate("Models", "Name"),
             translate("Models", "Architecture"),
@@ -125,10 +125,10 @@ class ModelsDialog(StoreDialog[InstalledModel]):
             translate("Models", "Tokenizer"),
             translate("Models", "Fits here"),
         )
-        self.fill(headers, found.models)
+        self.fill(headers, inventory.models)
 
     def key(self, row: InstalledModel) -> str:
-        """Return its name."""
+        """Return the name of the model."""
         return row.name
 
     def cells(self, row: InstalledModel) -> Sequence[str]:
@@ -136,7 +136,11 @@ class ModelsDialog(StoreDialog[InstalledModel]):
         fit = self._fits.get(row.name)
         unknown = translate("Models", "unknown")
         fits = fit.fits if fit is not None else None
-        words = {True: translate("Models", "yes"), False: translate("Models", "no"), None: unknown}
+        answers = {
+            True: translate("Models", "yes"),
+            False: translate("Models", "no"),
+            None: unknown,
+        }
         return (
             row.name,
             row.architecture,
@@ -144,11 +148,11 @@ class ModelsDialog(StoreDialog[InstalledModel]):
             size(row.size_bytes),
             row.licence or unknown,
             row.tokenizer_fingerprint[:8],
-            words[fits],
+            answers[fits],
         )
 
     def refresh_buttons(self) -> None:
-        """Enable what can be done now, and tell more of the chosen model."""
+        """Enable the buttons that apply to the selected model, and show its details."""
         model = self.selected
         self.detail.setText(_detail(model, self._fits.get(model.name)) if model is not None else "")
         builtin = any(row.name == builtin_model().name for row in self.rows)
@@ -160,21 +164,21 @@ class ModelsDialog(StoreDialog[InstalledModel]):
         self.licence.setEnabled(not self.busy)
 
     def _options(self) -> QHBoxLayout:
-        """Return the row of what is entered beforehand for a model that is added."""
-        words = QLabel(translate("Models", "&Licence of a model to add:"))
-        words.setBuddy(self.licence)
+        """Return the row of inputs for the next model to be added."""
+        caption = QLabel(translate("Models", "&Licence of a model to add:"))
+        caption.setBuddy(self.licence)
         self.licence.setMinimumWidth(LICENCE_WIDTH)
-        return row_of(self.copy, None, words, self.licence, spacing=GAP)
+        return row_of(self.copy, None, caption, self.licence, spacing=GAP)
 
     def _install(self) -> None:
         work = with_progress(partial(install_model, self.session.environment))
-        self.begin(work, words=_installed, at="installs")
+        self.begin(work, words=_installed, queue="installs")
 
     def _verify(self) -> None:
         if self.selected is None:
             return
         work = partial(recheck_model, self.session.environment, name=self.selected.name)
-        self.begin(with_progress(work), words=_unchanged, at="model")
+        self.begin(with_progress(work), words=_unchanged, queue="model")
 
     def ask_place(self, kind: str) -> QDialog:
         """Ask for a folder or a GGUF file."""
@@ -197,17 +201,17 @@ class ModelsDialog(StoreDialog[InstalledModel]):
         self.begin(
             with_progress(work),
             words=_installed,
-            at="installs",
+            queue="installs",
             # What was entered for one model must not end up in the record of the next.
-            then=lambda _: self.licence.clear(),
+            on_result=lambda _: self.licence.clear(),
         )
 
     def ask_remove(self) -> QDialog | None:
-        """Ask before a model goes."""
+        """Ask for confirmation before a model is removed."""
         model = self.selected
         if model is None:
             return None
-        words = (
+        consequence = (
             translate("Models", "Its folder lies outside the store and stays where it is.")
             if model.referenced
             else filled(
@@ -218,24 +222,26 @@ class ModelsDialog(StoreDialog[InstalledModel]):
         environment, name = self.session.environment, model.name
 
         def remove() -> None:
-            self.begin(lambda _: remove_model(environment, name=name), words=_removed, at="model")
+            self.begin(
+                lambda _: remove_model(environment, name=name), words=_removed, queue="model"
+            )
 
         return ask_first(
             self,
             translate("Models", "Remove a model"),
             filled(translate("Models", "Remove “{model:text}”?"), model=model.name),
-            words,
+            consequence,
             (translate("Models", "Remove"), remove),
         )
 
     def ask_fitness(self) -> QDialog | None:
-        """Open the page that measures the chosen model."""
+        """Open the dialog that measures the selected model."""
         if self.selected is None:
             return None
         return opened(FitnessDialog(self.session, self.selected.name, self))
 
     def ask_power(self) -> QDialog | None:
-        """Open the list of measured tables; more can be measured with the chosen model."""
+        """Open the list of power tables; the selected model can measure further ones."""
         if self.selected is None:
             return None
         return opened(PowerTablesDialog(self.session, self.selected.name, self))
@@ -246,12 +252,12 @@ def _installed(model: InstalledModel) -> str:
 
 
 def _unchanged(model: InstalledModel) -> str:
-    words = translate(
+    text = translate(
         "Models",
         "“{model:text}” is what was installed: "
         "{n:plural(its file is|all {n:count} files are)} unchanged.",
     )
-    return filled(words, model=model.name, n=len(model.files))
+    return filled(text, model=model.name, n=len(model.files))
 
 
 def _removed(model: InstalledModel) -> str:
@@ -259,7 +265,7 @@ def _removed(model: InstalledModel) -> str:
 
 
 def _detail(model: InstalledModel, fit: MemoryNeed | None) -> str:
-    place = str(model.path) if model.referenced else translate("Models", "in the store")
+    location = str(model.path) if model.referenced else translate("Models", "in the store")
     lines = [
         filled(
             translate(
@@ -269,7 +275,7 @@ def _detail(model: InstalledModel, fit: MemoryNeed | None) -> str:
             source=catalogue("command").retold("source", model.source, language()),
             format=model.dtype,
             n=model.vocab_size,
-            place=place,
+            place=location,
         ),
         filled(
             translate("Models", "Fingerprint {model:text}, tokenizer {tokenizer:text}"),
@@ -278,36 +284,36 @@ def _detail(model: InstalledModel, fit: MemoryNeed | None) -> str:
         ),
     ]
     if model.source.endswith(EXPANDED):
-        words = translate(
+        text = translate(
             "Models", "Its file packs the weights to a few bits; they are read unpacked, in full."
         )
-        lines.append(words)
+        lines.append(text)
     if fit is not None:
         lines.append(fit.words(language()))
     return "\n".join(lines)
 
 
-ROW, HEAD = 32, 40
+ROW, HEAD = 32, 40  # pixels of a row and of the header of the table
 
 
 class FitnessDialog(WorkingDialog):
-    """Asks what to measure with, measures, and shows the numbers with a plain sentence."""
+    """Measures how good a proxy a model is, and shows the numbers with a sentence."""
 
     def __init__(self, session: Session, model: str, parent: QWidget | None = None) -> None:
         super().__init__(session, parent)
         self._model, self._path = model, Path()
-        found = session.chosen.found
+        inventory = session.chosen.found
         self.setWindowTitle(translate("Fitness", "Fitness of a model"))
         self.resize(760, 760)
         self.profile = own_profiles(session)
-        self.key = combo((key.ref, key.label) for key in found.keys)
-        if session.chosen.key in found.keys:
-            self.key.setCurrentIndex(found.keys.index(session.chosen.key))
-        none = ("", translate("Fitness", "not here"))
-        self.source = combo([none, *((model.name, model.name) for model in found.models)])
+        self.key = combo((key.ref, key.label) for key in inventory.keys)
+        if session.chosen.key in inventory.keys:
+            self.key.setCurrentIndex(inventory.keys.index(session.chosen.key))
+        no_source = ("", translate("Fitness", "not here"))
+        self.source = combo([no_source, *((model.name, model.name) for model in inventory.models)])
         self.texts, self.tokens = spin_box(*PROXY_TEXTS), spin_box(*TOKENS)
-        words = translate("Fitness", "Use a file of marked texts …")
-        self.samples = plain_button(words, self.ask_file)
+        text = translate("Fitness", "Use a file of marked texts …")
+        self.samples = plain_button(text, self.ask_file)
         self.measure = MainButton(translate("Fitness", "Measure"), self._measure)
         self.sentence = label("", "reading", wrap=True)
         self.rule = label("", "small", wrap=True)
@@ -353,14 +359,14 @@ class FitnessDialog(WorkingDialog):
         layout.addStretch(0)
 
     def refresh_buttons(self) -> None:
-        """Enable what can be done now."""
+        """Enable the inputs that can be used now."""
         choices = (self.profile, self.key)
-        needed = {one.accessibleName(): one.count() for one in choices}
+        needed = {box.accessibleName(): box.count() for box in choices}
         self.measure.require(needed, free=not self.busy)
         for widget in (self.profile, self.key, self.source, self.samples):
             widget.setEnabled(not self.busy)
-        for made in (self.texts, self.tokens):
-            made.setEnabled(not self._path.name and not self.busy)
+        for number_field in (self.texts, self.tokens):
+            number_field.setEnabled(not self._path.name and not self.busy)
 
     def ask_file(self) -> QDialog:
         """Ask for a file of marked texts."""
@@ -373,8 +379,8 @@ class FitnessDialog(WorkingDialog):
 
     def _use(self, path: Path) -> None:
         self._path = path
-        words = filled(translate("Fitness", "Texts of “{file:text}” (change …)"), file=path.name)
-        self.samples.setText(shortened(words))
+        text = filled(translate("Fitness", "Texts of “{file:text}” (change …)"), file=path.name)
+        self.samples.setText(shortened(text))
         self.refresh_buttons()
 
     def _measure(self) -> None:
@@ -392,25 +398,25 @@ class FitnessDialog(WorkingDialog):
             texts=self.texts.value(),
             tokens=self.tokens.value(),
         )
-        self.begin(with_progress(work), then=self.show_result, at="model")
+        self.begin(with_progress(work), on_result=self.show_result, queue="model")
 
-    def show_result(self, found: ProxyFitness) -> None:
-        """Show the numbers and what they mean."""
-        self.sentence.setText(sentence(found))
+    def show_result(self, fitness: ProxyFitness) -> None:
+        """Show the measured numbers and their meaning."""
+        self.sentence.setText(sentence(fitness))
         headers = (
             translate("Fitness", "What"),
             translate("Fitness", "Value"),
             translate("Fitness", "95 % interval"),
         )
-        fill_table(self.table, headers, rows(found), 340)
+        fill_table(self.table, headers, rows(fitness), 340)
         self.rule.setText(rule())
         for widget in (self.sentence, self.table, self.rule):
             widget.show()
 
 
-def sentence(found: ProxyFitness) -> str:
-    """Return the plain sentence of a measurement."""
-    count = len(found.results)
+def sentence(fitness: ProxyFitness) -> str:
+    """Return a measurement as a plain sentence."""
+    count = len(fitness.results)
     judged = {
         "good": translate("Fitness", "A good proxy for this profile: {counts:text}"),
         "usable": translate(
@@ -422,7 +428,7 @@ def sentence(found: ProxyFitness) -> str:
             "A poor proxy for this profile; most marked texts would be missed: {counts:text}",
         ),
         "undecided": translate("Fitness", "Too few texts for a word: {counts:text}"),
-    }[found.word]
+    }[fitness.word]
     counts = filled(
         translate(
             "Fitness",
@@ -431,21 +437,21 @@ def sentence(found: ProxyFitness) -> str:
             "payload.",
         ),
         n=count,
-        reached=round(found.found.value * count),
-        whole=round(found.matched.value * count),
+        reached=round(fitness.found.value * count),
+        whole=round(fitness.matched.value * count),
     )
-    words = filled(judged, counts=counts)
-    if found.made_here and found.source is None:
-        words += " " + translate(
+    text = filled(judged, counts=counts)
+    if fitness.made_here and fitness.source is None:
+        text += " " + translate(
             "Fitness",
             "The texts were made by this model itself: this says how well the profile works, not "
             "how good a proxy it is.",
         )
-    return words
+    return text
 
 
 def rule() -> str:
-    """Return the rule behind the word."""
+    """Return the rule behind the verdict on a proxy."""
     return filled(
         translate(
             "Fitness",
@@ -457,32 +463,32 @@ def rule() -> str:
     )
 
 
-def rows(found: ProxyFitness) -> list[tuple[str, str, str]]:
-    """Return the table of a measurement."""
+def rows(fitness: ProxyFitness) -> list[tuple[str, str, str]]:
+    """Return the rows of a measurement: what was measured, the estimate, and its interval."""
     reach = translate("Fitness", "Texts that reach evidence of 6 (log₁₀)")
-    whole = translate("Fitness", "Texts that give their whole payload")
+    complete = translate("Fitness", "Texts that give their whole payload")
     bits = translate("Fitness", "Payload bits that are right")
-    made = [
-        (reach, *_cells(found.found, 100, 0, " %")),
-        (whole, *_cells(found.matched, 100, 0, " %")),
-        (bits, *_cells(found.bits_right, 100, 1, " %")),
-        (translate("Fitness", "Evidence a text (log₁₀)"), *_cells(found.evidence, 1, 1, "")),
+    table = [
+        (reach, *_cells(fitness.found, 100, 0, " %")),
+        (complete, *_cells(fitness.matched, 100, 0, " %")),
+        (bits, *_cells(fitness.bits_right, 100, 1, " %")),
+        (translate("Fitness", "Evidence a text (log₁₀)"), *_cells(fitness.evidence, 1, 1, "")),
         (
             translate("Fitness", "Evidence for 100 tokens (log₁₀)"),
-            *_cells(found.evidence_per_100, 1, 2, ""),
+            *_cells(fitness.evidence_per_100, 1, 2, ""),
         ),
     ]
-    if found.kl_bits is not None:
-        words = translate("Fitness", "Divergence from “{model:text}” (bits a token)")
-        made.append((filled(words, model=found.source or ""), *_cells(found.kl_bits, 1, 3, "")))
-    return made
+    if fitness.kl_bits is not None:
+        text = translate("Fitness", "Divergence from “{model:text}” (bits a token)")
+        table.append((filled(text, model=fitness.source or ""), *_cells(fitness.kl_bits, 1, 3, "")))
+    return table
 
 
-def _cells(value: Estimate, times: int, digits: int, unit: str) -> tuple[str, str]:
-    middle = f"{decimal(times * value.value, digits)}{unit}"
-    if value.low is None or value.high is None:
+def _cells(estimate: Estimate, times: int, digits: int, unit: str) -> tuple[str, str]:
+    middle = f"{decimal(times * estimate.value, digits)}{unit}"
+    if estimate.low is None or estimate.high is None:
         return middle, "–"
-    low, high = decimal(times * value.low, digits), decimal(times * value.high, digits)
+    low, high = decimal(times * estimate.low, digits), decimal(times * estimate.high, digits)
     return middle, filled(
         translate("Fitness", "{low:text} to {high:text}"), low=low, high=f"{high}{unit}"
     )

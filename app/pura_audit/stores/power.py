@@ -1,4 +1,4 @@
-"""Measured tables of how often marked texts are found: the list, and the form that measures one."""
+"""Power tables: the list of measured tables, and the form that measures a new one."""
 
 from __future__ import annotations
 
@@ -60,19 +60,19 @@ if TYPE_CHECKING:
 
 
 def own_profiles(session: Session) -> QComboBox:
-    """Return a choice of the profiles that are PURA's own; the one in use is chosen."""
-    own = [p for p in session.chosen.found.profiles if p.profile.foreign is None]
-    box = combo((p.profile, p.title) for p in own)
-    if session.chosen.profile in own:
-        box.setCurrentIndex(own.index(session.chosen.profile))
+    """Return a choice of PURA's own profiles, with the profile in use selected."""
+    profiles = [p for p in session.chosen.found.profiles if p.profile.foreign is None]
+    box = combo((p.profile, p.title) for p in profiles)
+    if session.chosen.profile in profiles:
+        box.setCurrentIndex(profiles.index(session.chosen.profile))
     return box
 
 
 class PowerDialog(WorkingDialog):
-    """Asks what to measure, and measures.
+    """Measures a power table with the settings that the user enters.
 
     Signals:
-        measured: The table, as a PowerFile; it is stored.
+        measured: A table was measured and stored; carries the PowerFile.
     """
 
     measured = Signal(object)
@@ -92,11 +92,13 @@ class PowerDialog(WorkingDialog):
         self.profile = own_profiles(session)
         self.profile.currentTextChanged.connect(self.name.setText)
         self.name.setText(self.profile.currentText())
-        others = [one.name for one in session.chosen.found.models if one.name != model]
+        models = [
+            installed.name for installed in session.chosen.found.models if installed.name != model
+        ]
         same = ("", translate("Power", "the same"))
-        self.reader = combo([same, *((name, name) for name in others)])
-        words = translate("Power", "Use a file with a prompt a line …")
-        self.prompts = plain_button(words, self.ask_file)
+        self.reader = combo([same, *((name, name) for name in models)])
+        text = translate("Power", "Use a file with a prompt a line …")
+        self.prompts = plain_button(text, self.ask_file)
         self.chat = QCheckBox(translate("Power", "Put the prompts into the model’s chat template"))
         self.texts, self.tokens = spin_box(*TEXTS), spin_box(*TOKENS)
         self.learn = spin_box(*LEARNT)
@@ -142,7 +144,7 @@ class PowerDialog(WorkingDialog):
         self._inputs = (*(field for _, field in fields), self.chat, self.prompts)
 
     def refresh_buttons(self) -> None:
-        """Enable what can be done now."""
+        """Enable the inputs that can be used now."""
         free = not self.busy
         needed = {self.profile.accessibleName(): self.profile.count()}
         self.measure.require(needed, free=free)
@@ -158,11 +160,11 @@ class PowerDialog(WorkingDialog):
 
     def _use(self, path: Path) -> None:
         self._path = path
-        words = filled(translate("Power", "Prompts of “{file:text}” (change …)"), file=path.name)
-        self.prompts.setText(shortened(words))
+        text = filled(translate("Power", "Prompts of “{file:text}” (change …)"), file=path.name)
+        self.prompts.setText(shortened(text))
 
     def plan(self) -> Callable[[], PowerPlan] | None:
-        """Return what makes the plan of the form; None, and why in words, where it cannot be."""
+        """Return a function that makes the plan; None, after a message, if an input is invalid."""
         lengths = [_parts(self.passages.text()), _parts(self.documents.text())]
         if not all(part.isdecimal() for parts in lengths for part in parts):
             self.say(
@@ -192,13 +194,13 @@ class PowerDialog(WorkingDialog):
                 lambda context: estimate_power(
                     environment, plan=plan(), model=model, checkpoint=context.checkpoint
                 ),
-                then=self._say_time,
-                at="model",
+                on_result=self._say_time,
+                queue="model",
             )
 
     def _say_time(self, seconds: float) -> None:
-        words = translate("Power", "About {time:text} on this computer, from a short trial.")
-        self.say(filled(words, time=duration(seconds)))
+        text = translate("Power", "About {time:text} on this computer, from a short trial.")
+        self.say(filled(text, time=duration(seconds)))
 
     def _measure(self) -> None:
         plan, environment, model = self.plan(), self.session.environment, self._model
@@ -207,23 +209,23 @@ class PowerDialog(WorkingDialog):
         reader = str(self.reader.currentData()) or None
         self.begin(
             with_progress(
-                lambda **told: measure_power(
-                    environment, plan=plan(), model=model, reader=reader, **told
+                lambda **callbacks: measure_power(
+                    environment, plan=plan(), model=model, reader=reader, **callbacks
                 )
             ),
-            then=self.measured.emit,
-            at="model",
+            on_result=self.measured.emit,
+            queue="model",
         )
 
     def _progressed(self, progress: Progress) -> None:
         super()._progressed(progress)
-        words = {
+        text = {
             "texts": translate("Power", "Writing the texts"),
             "reading": translate("Power", "Reading them"),
             "reading-inside": translate("Power", "Reading them inside longer texts"),
             "counting": translate("Power", "Weighing the evidence"),
         }.get(progress.name)
-        if words is None:
+        if text is None:
             return
         of_tokens = progress.name == "texts"
         counted = (
@@ -231,21 +233,21 @@ class PowerDialog(WorkingDialog):
             if of_tokens
             else translate("Power", "{step:text}: {n:count} of {all:count} texts")
         )
-        words = filled(counted, step=words, n=progress.done, all=progress.total)
+        text = filled(counted, step=text, n=progress.done, all=progress.total)
         if progress.seconds_left is not None:
             left = translate("Power", "{progress:text}, {time:text} left")
-            words = filled(left, progress=words, time=duration(progress.seconds_left))
-        self.say(words)
+            text = filled(left, progress=text, time=duration(progress.seconds_left))
+        self.say(text)
 
 
 def _parts(text: str) -> list[str]:
-    """Return what stands between the commas of a line."""
+    """Return the parts of a line between commas or semicolons."""
     return [part.strip() for part in text.replace(";", ",").split(",") if part.strip()]
 
 
 T = TypeVar("T")
-_SHOWN = 4
-_ROW, _HEAD = 32, 40
+_VISIBLE_ROWS = 4  # rows of the table of lines that are visible at once
+_ROW, _HEAD = 32, 40  # pixels of a row and of the header
 
 
 def _table_files() -> str:
@@ -253,7 +255,7 @@ def _table_files() -> str:
 
 
 class PowerTablesDialog(StoreDialog[PowerFound]):
-    """Table of the measured tables, and below it what the chosen one says.
+    """The list of power tables, with the content of the selected one below it.
 
     Args:
         session: The session.
@@ -291,13 +293,13 @@ class PowerTablesDialog(StoreDialog[PowerFound]):
             },
         )
         self.lines = make_table(translate("Power", "Shares found"))
-        self.lines.setMinimumHeight(_SHOWN * _ROW + _HEAD)
+        self.lines.setMinimumHeight(_VISIBLE_ROWS * _ROW + _HEAD)
         self.column.insertWidget(3, self.lines, 1)
         self.refresh_buttons()
         self._do(lambda: None)
 
     def key(self, row: PowerFound) -> str:
-        """Return its fingerprint."""
+        """Return the fingerprint of the table."""
         return row.sealed.fingerprint
 
     def cells(self, row: PowerFound) -> Sequence[str]:
@@ -314,11 +316,11 @@ class PowerTablesDialog(StoreDialog[PowerFound]):
         )
 
     def refresh_buttons(self) -> None:
-        """Enable what can be done now, and tell more of the chosen table."""
-        found = self.selected
+        """Enable the buttons that apply to the selected table, and show its content."""
+        entry = self.selected
         for kind, button in self.buttons.items():
-            button.setEnabled(not self.busy and (found is not None or kind in ("measure", "add")))
-        relied_on = found is not None and found.relied_on
+            button.setEnabled(not self.busy and (entry is not None or kind in ("measure", "add")))
+        relied_on = entry is not None and entry.relied_on
         if "rely" in self.buttons:
             self.buttons["rely"].setText(
                 translate("Power", "No longer rely on it")
@@ -326,11 +328,11 @@ class PowerTablesDialog(StoreDialog[PowerFound]):
                 else translate("Power", "Let the policy rely on it")
             )
             self.buttons["remove"].setEnabled(self.buttons["remove"].isEnabled() and not relied_on)
-            self._tell(found)
+            self._tell(entry)
 
-    def _tell(self, found: PowerFound | None) -> None:
-        self.detail.setText(_detail(found) if found is not None else "")
-        self.lines.setVisible(found is not None)
+    def _tell(self, entry: PowerFound | None) -> None:
+        self.detail.setText(_detail(entry) if entry is not None else "")
+        self.lines.setVisible(entry is not None)
         headers = (
             translate("Power", "Marked texts"),
             *(
@@ -340,19 +342,19 @@ class PowerTablesDialog(StoreDialog[PowerFound]):
             translate("Power", "At most shown"),
             translate("Power", "Texts"),
         )
-        lines = power_lines(found.sealed.table, self._policy.t_found) if found is not None else ()
+        lines = power_lines(entry.sealed.table, self._policy.t_found) if entry is not None else ()
         fill_table(self.lines, headers, [_line(line) for line in lines], 340)
 
-    def _do(self, act: Callable[[], T], words: Callable[[T], str] | None = None) -> None:
-        """Hand a use case over, and show the tables as they are after it."""
+    def _do(self, use_case: Callable[[], T], words: Callable[[T], str] | None = None) -> None:
+        """Carry out a use case, then show the tables again."""
         environment = self.session.environment
         self.begin(
-            lambda _: (act(), list_power(environment)),
-            words=None if words is None else lambda done: words(done[0]),
-            then=lambda done: self._show(done[1]),
+            lambda _: (use_case(), list_power(environment)),
+            words=None if words is None else lambda outcome: words(outcome[0]),
+            on_result=lambda outcome: self._show(outcome[1]),
         )
 
-    def _show(self, rows: tuple[PowerFound, ...], chosen: str = "") -> None:
+    def _show(self, rows: tuple[PowerFound, ...], selected_key: str = "") -> None:
         headers = (
             translate("Power", "Name"),
             translate("Power", "Measured"),
@@ -361,22 +363,22 @@ class PowerTablesDialog(StoreDialog[PowerFound]):
             translate("Power", "Signed as"),
             translate("Power", "Policy"),
         )
-        self.fill(headers, rows, chosen)
+        self.fill(headers, rows, selected_key)
 
     def ask_measure(self) -> PowerDialog:
         """Open the form that measures a table."""
         dialog = PowerDialog(self.session, self._model, self)
-        dialog.measured.connect(lambda made: self._take(dialog, made))
+        dialog.measured.connect(lambda file: self._take(dialog, file))
         opened(dialog)
         return dialog
 
-    def _take(self, dialog: PowerDialog, made: PowerFile) -> None:
+    def _take(self, dialog: PowerDialog, file: PowerFile) -> None:
         dialog.accept()
         environment = self.session.environment
         self.begin(
             lambda _: list_power(environment),
-            words=lambda _: _stored(made),
-            then=lambda rows: self._show(rows, made.fingerprint),
+            words=lambda _: _stored(file),
+            on_result=lambda rows: self._show(rows, file.fingerprint),
         )
 
     def ask_file(self) -> QDialog:
@@ -390,7 +392,7 @@ class PowerTablesDialog(StoreDialog[PowerFound]):
         )
 
     def ask_certificate(self) -> QDialog | None:
-        """Ask for the certificate that signs the chosen table."""
+        """Ask for the certificate to sign the selected table with."""
         if self.selected is None:
             return None
         name = self.selected.sealed.fingerprint
@@ -399,20 +401,20 @@ class PowerTablesDialog(StoreDialog[PowerFound]):
         return ask_file(self, title, lambda path: self.ask_passphrase(name, path), kinds)
 
     def ask_passphrase(self, name: str, certificate: Path) -> QDialog:
-        """Ask for the passphrase of a certificate, and sign.
+        """Ask for the passphrase of a certificate, and sign the table with it.
 
         Args:
             name: Fingerprint of the table.
             certificate: PKCS#12 file.
         """
-        words = translate(
+        explanation = translate(
             "Power",
             "The table is signed with “{file:text}”. Whoever gets the table can check that it is "
             "yours and unchanged.",
         )
         dialog = PassphraseDialog(
             translate("Power", "Sign the table"),
-            filled(words, file=certificate.name),
+            filled(explanation, file=certificate.name),
             translate("Power", "Sign"),
             self,
             new=False,
@@ -432,14 +434,14 @@ class PowerTablesDialog(StoreDialog[PowerFound]):
                 ),
                 ended,
                 dialog,
-                words=lambda done: _signed(done[0]),
+                words=lambda outcome: _signed(outcome[0]),
             )
 
         dialog.given.connect(sign)
         return opened(dialog)
 
     def ask_export(self) -> QDialog | None:
-        """Ask where the chosen table shall be written."""
+        """Ask for the file to export the selected table to."""
         if self.selected is None:
             return None
         name, environment = self.selected.sealed.fingerprint, self.session.environment
@@ -458,12 +460,12 @@ class PowerTablesDialog(StoreDialog[PowerFound]):
     def _rely(self) -> None:
         if self.selected is None:
             return
-        name, on = self.selected.sealed.fingerprint, not self.selected.relied_on
+        name, rely = self.selected.sealed.fingerprint, not self.selected.relied_on
         environment = self.session.environment
-        self._do(lambda: rely_on_power(environment, name=name, on=on), _relied)
+        self._do(lambda: rely_on_power(environment, name=name, on=rely), _relied)
 
     def ask_remove(self) -> QDialog | None:
-        """Ask before a table goes."""
+        """Ask for confirmation before a table is removed."""
         if self.selected is None:
             return None
         table, environment = self.selected.sealed.table, self.session.environment
@@ -482,10 +484,10 @@ class PowerTablesDialog(StoreDialog[PowerFound]):
         )
 
 
-def _detail(found: PowerFound) -> str:
-    table = found.sealed.table
+def _detail(entry: PowerFound) -> str:
+    table = entry.sealed.table
     kinds = ", ".join(table.conditions.get("kinds", []))
-    words = (
+    sentences = (
         translate("Power", "Read by “{reader:text}”. Kind of text: {kinds:text}."),
         translate("Power", "It brings a likelihood table that was learnt.")
         if table.likelihood is not None
@@ -494,54 +496,54 @@ def _detail(found: PowerFound) -> str:
     )
     reader = str(table.conditions.get("names", {}).get("reader", ""))
     return filled(
-        "{} {}\n{}".format(*words),
+        "{} {}\n{}".format(*sentences),
         reader=reader,
         kinds=kinds or translate("Power", "not told apart"),
-        table=found.sealed.fingerprint,
+        table=entry.sealed.fingerprint,
     )
 
 
 def _line(line: PowerEntry) -> tuple[str, ...]:
-    """Return a line of a table in cells."""
+    """Return the cells of a line of a power table."""
     if line.edit:
-        what = filled(translate("Power", "edited ({edit:text})"), edit=line.edit)
+        kind = filled(translate("Power", "edited ({edit:text})"), edit=line.edit)
     elif line.text_usable:
-        words = translate("Power", "passages in up to {n:count} positions")
-        what = filled(words, n=line.text_usable)
+        text = translate("Power", "passages in up to {n:count} positions")
+        kind = filled(text, n=line.text_usable)
     else:
-        what = translate("Power", "whole texts")
+        kind = translate("Power", "whole texts")
     from_ = translate("Power", "{n:count} positions")
-    none = translate("Power", "not shown")
-    needed = [none if n is None else filled(from_, n=n) for n in map(line.needed, SHARES)]
-    return (what, *needed, f"{int(100 * max(line.limits))} %", number(max(line.texts)))
+    not_shown = translate("Power", "not shown")
+    needed = [not_shown if n is None else filled(from_, n=n) for n in map(line.needed, SHARES)]
+    return (kind, *needed, f"{int(100 * max(line.limits))} %", number(max(line.texts)))
 
 
-def _stored(made: PowerFile) -> str:
-    words = translate(
+def _stored(file: PowerFile) -> str:
+    text = translate(
         "Power", "Table “{name:text}” ({table:text}) is stored; {n:count} texts were counted."
     )
     return filled(
-        words,
-        name=made.table.name,
-        table=made.fingerprint[:SHORT],
-        n=made.table.conditions["texts"],
+        text,
+        name=file.table.name,
+        table=file.fingerprint[:SHORT],
+        n=file.table.conditions["texts"],
     )
 
 
-def _added(found: PowerFound) -> str:
-    words = translate("Power", "The table “{table:text}” was added.")
-    return filled(words, table=found.sealed.table.name)
+def _added(entry: PowerFound) -> str:
+    text = translate("Power", "The table “{table:text}” was added.")
+    return filled(text, table=entry.sealed.table.name)
 
 
-def _signed(found: PowerFound) -> str:
-    words = translate("Power", "The table “{table:text}” is signed as {who:text}.")
-    who = found.signed.subject if found.signed is not None else ""
-    return filled(words, table=found.sealed.table.name, who=who)
+def _signed(entry: PowerFound) -> str:
+    text = translate("Power", "The table “{table:text}” is signed as {who:text}.")
+    signer = entry.signed.subject if entry.signed is not None else ""
+    return filled(text, table=entry.sealed.table.name, who=signer)
 
 
 def _relied(policy: Policy) -> str:
-    words = translate(
+    text = translate(
         "Power",
         "The policy is now {rule:text} and relies on {n:plural(one table|{n:count} tables)}.",
     )
-    return filled(words, rule=policy.rule, n=len(policy.power_tables))
+    return filled(text, rule=policy.rule, n=len(policy.power_tables))

@@ -1,6 +1,6 @@
 """The editor of a profile.
 
-Each setting and what it does, the fields of the payload, what is odd.
+It shows each setting with an explanation, the fields of the payload, and unusual choices.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from pura_audit.widgets.form_dialog import (
 
 
 def code_names() -> dict[str | None, str]:
-    """Return what people call the codes, the stronger first."""
+    """Return the names of the codes for people, the stronger code first."""
     return {
         "tbcc": translate("ProfileEditor", "convolutional"),
         "spc": translate("ProfileEditor", "parity blocks (the paper's)"),
@@ -57,7 +57,7 @@ def code_names() -> dict[str | None, str]:
 
 
 def history_names() -> dict[str | None, str]:
-    """Return what people call the rules of the history."""
+    """Return the names of the history rules for people."""
     return {
         "used": translate("ProfileEditor", "contexts that have carried bits"),
         "all": translate("ProfileEditor", "all contexts of the text"),
@@ -65,7 +65,7 @@ def history_names() -> dict[str | None, str]:
 
 
 def prefix_names() -> dict[str | None, str]:
-    """Return what people call what stands before a text."""
+    """Return the names of the prefixes of a text for people."""
     return {
         "none": translate("ProfileEditor", "nothing"),
         "bos": translate("ProfileEditor", "the start token of the tokenizer"),
@@ -73,7 +73,7 @@ def prefix_names() -> dict[str | None, str]:
 
 
 def epoch_names() -> dict[str | None, str]:
-    """Return how long a key may be used."""
+    """Return the names of the key epochs for people."""
     return {
         None: translate("ProfileEditor", "one key for all time"),
         "day": translate("ProfileEditor", "a key for each day"),
@@ -83,7 +83,7 @@ def epoch_names() -> dict[str | None, str]:
 
 
 def use_names() -> dict[str | None, str]:
-    """Return what people call the uses of payloads."""
+    """Return the names of the uses of payloads for people."""
     return {
         None: translate("ProfileEditor", "not stated"),
         "answer": translate("ProfileEditor", "one number for each answer"),
@@ -92,7 +92,7 @@ def use_names() -> dict[str | None, str]:
 
 
 def use_words(profile: Profile) -> str:
-    """Return what a profile's payloads stand for, and what that costs."""
+    """Return what the payloads of a profile stand for, and the drawbacks of that use."""
     if profile.payload_use == "answer":
         return translate(
             "ProfileEditor",
@@ -112,8 +112,8 @@ def use_words(profile: Profile) -> str:
 
 
 def explain(setting: str) -> str:
-    """Return what a setting does."""
-    words = {
+    """Return the explanation of a setting; empty if it has none."""
+    explanations = {
         "name": translate("ProfileEditor", "How people call the profile. It changes nothing."),
         "note": translate("ProfileEditor", "For people: who uses it, and what for."),
         "payload_bits": translate(
@@ -207,12 +207,12 @@ def explain(setting: str) -> str:
             "state it before you look at a text. Short texts are then found sooner.",
         ),
     }
-    return words.get(setting, "")
+    return explanations.get(setting, "")
 
 
 def odd(profile: Profile) -> str:
-    """Return what is odd about a profile; nothing when all is well."""
-    words = {
+    """Return remarks on unusual settings of a profile, one a line; empty if there are none."""
+    remarks = {
         "few-bits": translate(
             "ProfileEditor", "So few bits tell only a handful of recipients apart."
         ),
@@ -244,31 +244,31 @@ def odd(profile: Profile) -> str:
             "The profile names no key: a wrong key is not noticed before the audit.",
         ),
     }
-    return "\n".join(words[code] for code in advise(profile))
+    return "\n".join(remarks[code] for code in advise(profile))
 
 
 def length(profile: Profile) -> str:
-    """Return how much text a finding takes, where that was measured."""
-    found = length_needed(profile)
-    if found is None:
+    """Return how much text a finding takes, if that was measured for these settings."""
+    lengths = length_needed(profile)
+    if lengths is None:
         return translate(
             "ProfileEditor",
             "How much text a finding takes was not measured for these settings; Models, How much "
             "is found measures it.",
         )
-    words = translate(
+    text = translate(
         "ProfileEditor",
         "A finding takes about {tokens:count} tokens of unedited text of the built-in model "
         "({usable:count} usable positions, nine texts in ten, prompt unknown).",
     )
-    return filled(words, tokens=found[1], usable=found[0])
+    return filled(text, tokens=lengths[1], usable=lengths[0])
 
 
 class FieldsTable(QWidget):
-    """Rows of name, width, kind, what else the kind needs, and limits.
+    """The table of payload fields: name, width, kind, further details of the kind, and limits.
 
     Signals:
-        changed: Something was edited.
+        changed: A cell was edited.
     """
 
     changed = Signal()
@@ -301,50 +301,50 @@ class FieldsTable(QWidget):
         column_of((self.table, 1), row_of(self.add, self.drop, None), inside=self)
         for field in fields:
             self.append(field.to_dict())
-        self.table.itemChanged.connect(lambda _item: self.changed.emit())
+        self.table.itemChanged.connect(lambda _cell: self.changed.emit())
 
     def append(self, entry: dict[str, Any]) -> None:
-        """Add a row for a field as it stands in a profile."""
-        place = self.table.rowCount()
+        """Add a row for a field in the form that profiles use."""
+        row = self.table.rowCount()
         waiting = self.table.blockSignals(True)  # a row is checked when it is whole
-        self.table.insertRow(place)
+        self.table.insertRow(row)
         limits = ", ".join(entry.get("limits", ()))
         for column, text in enumerate((entry["name"], entry["bits"], "", _more(entry), limits)):
-            self.table.setItem(place, column, QTableWidgetItem(str(text)))
+            self.table.setItem(row, column, QTableWidgetItem(str(text)))
         kind = QComboBox()
         kind.addItems(list(KINDS))
         kind.setCurrentText(entry["kind"])
         kind.setAccessibleName(translate("ProfileEditor", "Kind"))
         kind.currentTextChanged.connect(lambda _text: self.changed.emit())
-        self.table.setCellWidget(place, 2, kind)
+        self.table.setCellWidget(row, 2, kind)
         self.table.blockSignals(waiting)
 
     def entries(self) -> list[dict[str, Any]]:
-        """Return the fields as a profile holds them; what is wrong is for the profile to say."""
-        return [self._entry(place) for place in range(self.table.rowCount())]
+        """Return the fields as profiles hold them, unchecked: the profile reports errors."""
+        return [self._entry(row) for row in range(self.table.rowCount())]
 
-    def _entry(self, place: int) -> dict[str, Any]:
-        kind = self.table.cellWidget(place, 2)
+    def _entry(self, row: int) -> dict[str, Any]:
+        kind = self.table.cellWidget(row, 2)
         assert isinstance(kind, QComboBox)
-        name, bits, more, limits = (self._text(place, column) for column in (0, 1, 3, 4))
+        name, bits, detail, limits = (self._text(row, column) for column in (0, 1, 3, 4))
         entry: dict[str, Any] = {"name": name, "bits": _whole(bits), "kind": kind.currentText()}
         match entry["kind"]:
-            case "integer" if more:
-                entry["offset"] = _whole(more)
+            case "integer" if detail:
+                entry["offset"] = _whole(detail)
             case "enumeration":
-                entry["values"] = [word.strip() for word in more.split(",") if word.strip()]
+                entry["values"] = [word.strip() for word in detail.split(",") if word.strip()]
             case "date":
-                day, _, unit = more.partition(" ")
+                day, _, unit = detail.partition(" ")
                 entry |= {"epoch": day or "2020-01-01", "unit": unit.strip() or "day"}
             case "version":
-                entry["parts"] = [_whole(part) for part in more.split(".") if part]
+                entry["parts"] = [_whole(part) for part in detail.split(".") if part]
         if limits:
             entry["limits"] = [limit.strip() for limit in limits.split(",")]
         return entry
 
-    def _text(self, place: int, column: int) -> str:
-        item = self.table.item(place, column)
-        return item.text().strip() if item is not None else ""
+    def _text(self, row: int, column: int) -> str:
+        cell = self.table.item(row, column)
+        return cell.text().strip() if cell is not None else ""
 
     def _add(self) -> None:
         number = self.table.rowCount() + 1
@@ -359,7 +359,7 @@ class FieldsTable(QWidget):
 
 
 def _whole(text: str) -> int | str:
-    """Return a number where there is one; the profile refuses anything else by name."""
+    """Return the integer in a cell, or its text, which the profile then refuses by name."""
     sign = text[1:] if text[:1] in "+-" else text
     return int(text) if sign.isascii() and sign.isdigit() and len(sign) < 20 else text
 
@@ -376,10 +376,10 @@ def _more(entry: dict[str, Any]) -> str:
 
 
 class ProfileEditor(PlainDialog):
-    """Edits a profile; whatever is typed is checked at once.
+    """Edits a profile and checks every input at once.
 
     Signals:
-        wanted: To save it: its name, the profile, whether it replaces the one of that name.
+        wanted: The user saves: the name, the profile, and whether it replaces a profile.
     """
 
     wanted = Signal(str, object, bool)
@@ -443,8 +443,8 @@ class ProfileEditor(PlainDialog):
             for model in self._session.chosen.found.models
         ]
         if self._start is not None:
-            words = translate("ProfileEditor", "as it is")
-            rows.insert(0, ((p.vocab_size, p.tokenizer, p.model), words))
+            text = translate("ProfileEditor", "as it is")
+            rows.insert(0, ((p.vocab_size, p.tokenizer, p.model), text))
         return combo(rows)
 
     def _key_combo(self, p: Profile) -> QComboBox:
@@ -457,15 +457,15 @@ class ProfileEditor(PlainDialog):
 
     def _lay_out(self) -> None:
         layout, middle = dialog_column(self), QHBoxLayout()
-        form = named_rows((words, self.inputs[setting]) for setting, words in _titles().items())
+        form = named_rows((title, self.inputs[setting]) for setting, title in _titles().items())
         form.setHorizontalSpacing(GAP)
         form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
         middle.setSpacing(GAP)
         middle.addWidget(Scrolled(form), 5)
         card = QFrame()
         card.setProperty("role", "card")
-        words = (self.about, self.fault, self.length, self.odd, self.fingerprint)
-        QVBoxLayout(card).addWidget(Scrolled(column_of(*words, None)))
+        remarks = (self.about, self.fault, self.length, self.odd, self.fingerprint)
+        QVBoxLayout(card).addWidget(Scrolled(column_of(*remarks, None)))
         title = label(translate("ProfileEditor", "Fields of the payload"), "title")
         middle.addLayout(column_of((card, 1), title, (self.fields, 1), spacing=GAP), 6)
         add_parts(layout, (middle, 1), button_row(cancel_button(self), self.save))
@@ -483,14 +483,14 @@ class ProfileEditor(PlainDialog):
         self.fields.changed.connect(self.check)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Explain the setting that has the focus."""
+        """Show the explanation of the setting that has the focus."""
         if event.type() == QEvent.Type.FocusIn:
             names = {id(widget): name for name, widget in self.inputs.items()}
             self.about.setText(explain(names.get(id(watched), "fields")))
         return super().eventFilter(watched, event)
 
     def check(self) -> None:
-        """Say whether this is a profile, what is odd about it, and how much text it takes."""
+        """Show whether the profile is valid, remarks on it, and how much text a finding takes."""
         self.inputs["blocks"].setEnabled(self._value("code") == "spc")
         try:
             profile = self.profile()
@@ -509,43 +509,43 @@ class ProfileEditor(PlainDialog):
         self.fault.hide()
         self.length.setText(length(profile))
         self.odd.setText("\n".join(filter(None, (use_words(profile), odd(profile)))))
-        words = filled(
+        text = filled(
             translate("ProfileEditor", "Fingerprint {profile:text}"), profile=profile.fingerprint
         )
         if self._start is not None and profile.fingerprint != self._start.fingerprint:
-            words += "\n" + translate(
+            text += "\n" + translate(
                 "ProfileEditor",
                 "This is another profile than before: texts that were marked with the old one "
                 "cannot be read with it. Give it a new name to keep both.",
             )
-        self.fingerprint.setText(words)
+        self.fingerprint.setText(text)
         self.save.require({})
 
     def profile(self) -> Profile:
-        """Return the profile that is on screen.
+        """Return the profile that the user entered.
 
         Raises:
-            PuraError: It is none, in words.
+            PuraError: The input is not a valid profile.
         """
-        data: dict[str, Any] = self._start.to_dict() if self._start else {"scheme": "pura1"}
+        record: dict[str, Any] = self._start.to_dict() if self._start else {"scheme": "pura1"}
         if self._value("model") is None:
             raise ProfileError("command.no-model")
         size, tokenizer, fingerprint = self._value("model")
-        data |= {setting: self._value(setting) for setting in self.inputs}
-        thresholds = data.pop("thresholds").split()
-        data |= {
-            "temperature": _decimal(data["temperature"]),
-            "top_p": _decimal(data["top_p"]),
+        record |= {setting: self._value(setting) for setting in self.inputs}
+        thresholds = record.pop("thresholds").split()
+        record |= {
+            "temperature": _decimal(record["temperature"]),
+            "top_p": _decimal(record["top_p"]),
             "vocab_size": size,
             "tokenizer": tokenizer,
             "model": fingerprint,
             "fields": self.fields.entries(),
             "entropy_thresholds_bits": [_decimal(x) for x in thresholds],
-            "blocks": data["blocks"] if data["code"] == "spc" else None,
+            "blocks": record["blocks"] if record["code"] == "spc" else None,
         }
-        if not data["fields"]:
-            del data["fields"]
-        return Profile.from_dict({k: v for k, v in data.items() if v not in (None, "")})
+        if not record["fields"]:
+            del record["fields"]
+        return Profile.from_dict({k: v for k, v in record.items() if v not in (None, "")})
 
     def _save(self) -> None:
         profile = self.profile()
@@ -583,15 +583,15 @@ def _titles() -> dict[str, str]:
     }
 
 
-def _long_text(value: str | None) -> QPlainTextEdit:
-    field = QPlainTextEdit(value or "")
+def _long_text(text: str | None) -> QPlainTextEdit:
+    field = QPlainTextEdit(text or "")
     field.setTabChangesFocus(True)
     field.setFixedHeight(52)
     return field
 
 
 def _decimal(text: str) -> Any:
-    """Return a number, written with a point or a comma; the profile refuses anything else."""
+    """Return a decimal number, typed with a point or a comma, or the text if it is not a number."""
     try:
         return float(text.replace(",", "."))
     except ValueError:

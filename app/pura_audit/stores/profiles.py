@@ -1,4 +1,4 @@
-"""The profiles: what is stored, all that can be done to it, and the form for a mark by others."""
+"""The dialog of the profiles, and the form for third-party watermarks."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ from pura_audit.widgets.working_dialog import StoreDialog
 
 
 class ProfilesDialog(StoreDialog[ProfileChoice]):
-    """Table of the profiles."""
+    """The table of the stored profiles."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, parent)
@@ -87,7 +87,7 @@ class ProfilesDialog(StoreDialog[ProfileChoice]):
         self.refresh()
 
     def refresh(self) -> None:
-        """Show what is stored."""
+        """Show the stored profiles."""
         headers = (
             translate("Profiles", "Name"),
             translate("Profiles", "Payload"),
@@ -99,7 +99,7 @@ class ProfilesDialog(StoreDialog[ProfileChoice]):
         self.fill(headers, self.session.chosen.found.profiles)
 
     def key(self, row: ProfileChoice) -> str:
-        """Return the name of its file."""
+        """Return the name of the profile's file."""
         return row.name
 
     def cells(self, row: ProfileChoice) -> Sequence[str]:
@@ -120,52 +120,52 @@ class ProfilesDialog(StoreDialog[ProfileChoice]):
         )
 
     def refresh_buttons(self) -> None:
-        """Enable what can be done now, and say whether the chosen profile fits what is in use."""
-        one = self.selected
+        """Enable the buttons for the selected profile, and show whether it fits model and keys."""
+        choice = self.selected
         lines: list[str] = []
-        if one is not None:
-            lines = [self._fitness(one.profile), *note_words(one.notes)]
-            if one.profile.foreign is None:
-                lines.append(use_words(one.profile))
+        if choice is not None:
+            lines = [self._fitness(choice.profile), *note_words(choice.notes)]
+            if choice.profile.foreign is None:
+                lines.append(use_words(choice.profile))
         self.detail.setText("\n".join(line for line in lines if line))
-        foreign = one is not None and one.profile.foreign is not None
+        foreign = choice is not None and choice.profile.foreign is not None
         for kind, button in self.buttons.items():
-            here = one is not None or kind in ("new", "foreign", "import")
+            possible = choice is not None or kind in ("new", "foreign", "import")
             # What a mark by others is set to, its own program says.
-            button.setEnabled(not self.busy and here and not (foreign and kind == "edit"))
+            button.setEnabled(not self.busy and possible and not (foreign and kind == "edit"))
 
     def _fitness(self, profile: Profile) -> str:
         model = self.session.chosen.model
         facts = model
         if facts is None:
             return ""
-        found = mismatches(
+        faults = mismatches(
             profile,
             model=facts.name,
             vocab_size=facts.vocab_size,
             tokenizer=facts.tokenizer_fingerprint,
             keys=[key.fingerprint for key in self.session.chosen.keys],
         )
-        if found:
-            return "\n".join(map(error_words, found))
+        if faults:
+            return "\n".join(map(error_words, faults))
         if profile.model not in (None, facts.fingerprint):
-            words = translate(
+            text = translate(
                 "Profiles",
                 "“{model:text}” is not the generating model, and would read it "
                 "as a proxy: see Models, Fitness.",
             )
         else:
-            words = translate("Profiles", "It fits the model “{model:text}” and the chosen keys.")
-        return filled(words, model=facts.name)
+            text = translate("Profiles", "It fits the model “{model:text}” and the chosen keys.")
+        return filled(text, model=facts.name)
 
     def edit(self, choice: ProfileChoice | None) -> QDialog:
-        """Open the editor, for a new profile or for a stored one."""
+        """Open the editor for a new profile or a stored one."""
         editor = ProfileEditor(self.session, choice, self)
         editor.wanted.connect(self.save)
         return opened(editor)
 
     def ask_foreign(self) -> QDialog:
-        """Open the form for a mark by others; it stays until the profile is made."""
+        """Open the form for a third-party watermark; it stays open until the profile is made."""
         form, environment = ForeignForm(self.session, self), self.session.environment
 
         def make(create: Callable[[Environment], ProfileDone]) -> None:
@@ -184,40 +184,40 @@ class ProfilesDialog(StoreDialog[ProfileChoice]):
         )
 
     def ask_export(self) -> QDialog | None:
-        """Ask where to."""
-        one = self.selected
-        if one is None:
+        """Ask for the file to export the selected profile to."""
+        choice = self.selected
+        if choice is None:
             return None
         return ask_target(
             self,
             translate("Profiles", "Export the profile"),
-            lambda path: self.hand_out(one.name, path),
+            lambda path: self.hand_out(choice.name, path),
             translate("Profiles", "Profiles (*.json)"),
-            name=f"{one.name}.json",
+            name=f"{choice.name}.json",
             suffix="json",
         )
 
     def ask_remove(self) -> QDialog | None:
-        """Ask before a profile goes."""
-        one = self.selected
-        if one is None:
+        """Ask for confirmation before a profile is deleted."""
+        choice = self.selected
+        if choice is None:
             return None
         return ask_first(
             self,
             translate("Profiles", "Delete a profile"),
-            filled(translate("Profiles", "Delete “{profile:text}”?"), profile=one.title),
+            filled(translate("Profiles", "Delete “{profile:text}”?"), profile=choice.title),
             translate(
                 "Profiles",
                 "Texts that were marked with it cannot be read without it. "
                 "Export it first if there may be such texts.",
             ),
-            (translate("Profiles", "Delete"), lambda: self.remove(one.name)),
+            (translate("Profiles", "Delete"), lambda: self.remove(choice.name)),
         )
 
     # What is done
 
     def save(self, name: str, profile: Profile, replace: bool) -> None:
-        """Store a profile that was made in the editor."""
+        """Store a profile from the editor."""
         environment = self.session.environment
         self.begin(
             lambda _: save_profile(environment, name=name, profile=profile, replace=replace),
@@ -234,9 +234,9 @@ class ProfilesDialog(StoreDialog[ProfileChoice]):
         environment = self.session.environment
         self.begin(
             lambda _: export_profile(environment, name=name, path=path, replace=True),
-            words=lambda done: filled(
+            words=lambda outcome: filled(
                 translate("Profiles", "The profile “{profile:text}” was exported."),
-                profile=done.name or "",
+                profile=outcome.name or "",
             ),
         )
 
@@ -252,14 +252,14 @@ class ProfilesDialog(StoreDialog[ProfileChoice]):
         )
 
 
-def _saved(done: ProfileDone) -> str:
+def _saved(outcome: ProfileDone) -> str:
     return filled(
-        translate("Profiles", "The profile “{profile:text}” was saved."), profile=done.name or ""
+        translate("Profiles", "The profile “{profile:text}” was saved."), profile=outcome.name or ""
     )
 
 
 def note_words(notes: Sequence[str], *, imported: bool = False) -> list[str]:
-    """Say what was done to read a file, and in what form it is stored."""
+    """Return remarks on the version of a profile file."""
     stored = translate(
         "Profiles",
         "Its file is of the first form (version 1): what it leaves out has the usual value. "
@@ -270,33 +270,37 @@ def note_words(notes: Sequence[str], *, imported: bool = False) -> list[str]:
         "Its file was of the first form (version 1) and is stored in the present one; what "
         "it left out has the usual value.",
     )
-    words = {"version-1": taken_in if imported else stored}
-    return [words[note] for note in notes]
+    sentences = {"version-1": taken_in if imported else stored}
+    return [sentences[note] for note in notes]
 
 
-def _imported(done: ProfileDone) -> str:
-    words = filled(
-        translate("Profiles", "The profile “{profile:text}” was imported."), profile=done.name or ""
+def _imported(outcome: ProfileDone) -> str:
+    text = filled(
+        translate("Profiles", "The profile “{profile:text}” was imported."),
+        profile=outcome.name or "",
     )
-    return " ".join((words, *note_words(done.notes, imported=True)))
+    return " ".join((text, *note_words(outcome.notes, imported=True)))
 
 
 _DEFAULTS: Final[dict[str, dict[str, Any]]] = {
-    name: {one.name: "" if one.default is MISSING else one.default for one in fields(kind)}
+    name: {
+        setting.name: "" if setting.default is MISSING else setting.default
+        for setting in fields(kind)
+    }
     for name, kind in FOREIGN.items()
 }
-_OWN: Final = {
-    name: [one for one in defaults if one not in {f.name for f in fields(ForeignMark)}]
+_SCHEME_SETTINGS: Final = {
+    name: [setting for setting in defaults if setting not in {f.name for f in fields(ForeignMark)}]
     for name, defaults in _DEFAULTS.items()
 }
-"""Settings of one scheme only."""
+"""For each third-party scheme, the settings that only this scheme has."""
 
 
 class ForeignForm(RetryDialog):
-    """Asks for scheme, secret and settings; a settings file fills them in.
+    """Asks for scheme, secret and settings of a third-party watermark, or reads a settings file.
 
     Signals:
-        wanted: What makes the profile, given the environment.
+        wanted: The user submitted the form; carries a function that makes the profile.
     """
 
     wanted = Signal(object)
@@ -319,8 +323,8 @@ class ForeignForm(RetryDialog):
         )
         self._context = spin_box(1, MAX_WIDTH, 4)
         self.inputs = self._make_inputs()
-        words = _titles()
-        rows = ((words.get(name, name), field) for name, field in self.inputs.items())
+        titles = _titles()
+        rows = ((titles.get(name, name), field) for name, field in self.inputs.items())
         self._form = named_rows(rows, spacing=GAP, aligned=True)
         add_parts(layout, self._form, self.words, None)
         self.file = plain_button(translate("ForeignForm", "Settings file …"), self.ask_file)
@@ -338,26 +342,30 @@ class ForeignForm(RetryDialog):
         alpha, width = QLineEdit(), QLineEdit()
         alpha.setPlaceholderText(translate("ForeignForm", "one key only"))
         width.setPlaceholderText(translate("ForeignForm", "as many as the tokenizer has tokens"))
-        found = self._session.chosen.found
-        known = {
+        inventory = self._session.chosen.found
+        special_fields = {
             "alpha": alpha,
             "gamma": QLineEdit(short(KgwMark.gamma)),
             "seeding": combo((hash_, hash_) for hash_ in (LEFT_HASH, SELF_HASH)),
             "list_width": width,
         }
-        own = {
-            name: known.get(name) or QLineEdit(str(_DEFAULTS[scheme][name]))
-            for scheme, names in _OWN.items()
+        scheme_fields = {
+            name: special_fields.get(name) or QLineEdit(str(_DEFAULTS[scheme][name]))
+            for scheme, names in _SCHEME_SETTINGS.items()
             for name in names
         }
         return {
             "name": QLineEdit(),
-            "scheme": combo((name, f"{of.title} ({of.program})") for name, of in FOREIGN.items()),
+            "scheme": combo(
+                (name, f"{mark.title} ({mark.program})") for name, mark in FOREIGN.items()
+            ),
             "secret": secret,
             "context_width": self._context,
-            **own,
-            "key": combo((key.ref, f"{key.label} ({key.fingerprint[:8]})") for key in found.keys),
-            "model": combo((model.name, model.name) for model in found.models),
+            **scheme_fields,
+            "key": combo(
+                (key.ref, f"{key.label} ({key.fingerprint[:8]})") for key in inventory.keys
+            ),
+            "model": combo((model.name, model.name) for model in inventory.models),
         }
 
     def _box(self, name: str) -> QComboBox:
@@ -372,12 +380,12 @@ class ForeignForm(RetryDialog):
 
     @property
     def scheme(self) -> str:
-        """Which scheme is chosen."""
+        """Name of the selected scheme."""
         return str(value_of(self.inputs["scheme"]))
 
     def _choose_rows(self) -> None:
-        """Show what belongs to the scheme."""
-        for scheme, names in _OWN.items():
+        """Show the inputs of the selected scheme."""
+        for scheme, names in _SCHEME_SETTINGS.items():
             for name in names:
                 self._form.setRowVisible(self.inputs[name], scheme == self.scheme)
         hints = {
@@ -419,25 +427,25 @@ class ForeignForm(RetryDialog):
     def _fill(self, settings: ForeignSettings) -> None:
         self._box("scheme").setCurrentIndex(self._box("scheme").findData(settings.scheme))
         self._line("secret").setText(" ".join(map(str, settings.secret)))
-        for name, value in settings.settings.items():
+        for name, setting in settings.settings.items():
             field = self.inputs.get(name)
             if isinstance(field, QComboBox):
-                field.setCurrentText(str(value))
+                field.setCurrentText(str(setting))
             elif isinstance(field, QLineEdit):
-                field.setText("" if value is None else str(value))
+                field.setText("" if setting is None else str(setting))
         self._context.setValue(int(settings.settings["context_width"]))
 
     # What is asked for
 
     def check(self) -> None:
-        """Enable the button where all that is needed is there."""
-        values = {name: value_of(self.inputs[name]) for name in ("name", "secret", "key", "model")}
-        self.ok.require({_titles()[name]: v for name, v in values.items()}, free=not self.trying)
-        if not (values["key"] and values["model"]):
+        """Enable the button if every input is there."""
+        inputs = {name: value_of(self.inputs[name]) for name in ("name", "secret", "key", "model")}
+        self.ok.require({_titles()[name]: v for name, v in inputs.items()}, free=not self.trying)
+        if not (inputs["key"] and inputs["model"]):
             self.words.say(translate("ForeignForm", "A key and a model's tokenizer are needed."))
 
     def at_fault(self, failure: Failure) -> QLineEdit:
-        """Return the line of the secret where the settings cannot be right, else the name."""
+        """Return the line that holds the wrong input: the secret's or the name's."""
         return self._line("name" if failure.code.startswith("profile-") else "secret")
 
     def forget(self) -> None:
@@ -445,21 +453,21 @@ class ForeignForm(RetryDialog):
         self._line("secret").clear()
 
     def _want(self) -> None:
-        found = {name: value_of(field) for name, field in self.inputs.items()}
-        own = {name: _typed(found[name]) for name in _OWN[self.scheme]}
+        inputs = {name: value_of(field) for name, field in self.inputs.items()}
+        scheme_settings = {name: _typed(inputs[name]) for name in _SCHEME_SETTINGS[self.scheme]}
         settings = ForeignSettings(
             scheme=self.scheme,
-            settings={"context_width": found["context_width"], **own},
-            secret=tuple(_typed(word) for word in re.split(r"[\s,;]+", found["secret"])),
+            settings={"context_width": inputs["context_width"], **scheme_settings},
+            secret=tuple(_typed(word) for word in re.split(r"[\s,;]+", inputs["secret"])),
         )
 
         def create(environment: Environment) -> ProfileDone:  # a partial would show the secret
             return create_foreign(
                 environment,
                 settings=settings,
-                key=found["key"],
-                name=found["name"],
-                model=found["model"],
+                key=inputs["key"],
+                name=inputs["name"],
+                model=inputs["model"],
             )
 
         self.begin()
@@ -485,7 +493,7 @@ def _titles() -> dict[str, str]:
 
 
 def _typed(text: str) -> Any:
-    """Return what was typed as a number, with a point or a comma; nothing as None."""
+    """Return an input as a number if it is one, else as text; None if it is empty."""
     if re.fullmatch(r"[+-]?[0-9]{1,24}", text):
         return int(text)
     if re.fullmatch(r"0[xX][0-9a-fA-F]{1,16}", text):

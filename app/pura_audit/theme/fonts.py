@@ -26,7 +26,7 @@ _INK = b"#000000"
 
 def icon(name: str, colour: str, size: int = 16) -> QIcon:
     """Return a line icon in one colour, sharp up to 300 % scaling."""
-    found = QIcon()
+    line_icon = QIcon()
     for factor in (1, 2, 3):
         # A window shows the same few icons dozens of times.
         key = f"pura/{name}/{colour}/{size}/{factor}"
@@ -34,16 +34,16 @@ def icon(name: str, colour: str, size: int = 16) -> QIcon:
         if not QPixmapCache.find(key, pixmap):
             pixmap = _drawn(name, colour, size, factor)
             QPixmapCache.insert(key, pixmap)
-        found.addPixmap(pixmap)
-    return found
+        line_icon.addPixmap(pixmap)
+    return line_icon
 
 
 def _drawn(name: str, colour: str, size: int, factor: int) -> QPixmap:
-    data = resource("ui", "icons", f"{name}.svg").read_bytes().replace(_INK, colour.encode())
+    svg = resource("ui", "icons", f"{name}.svg").read_bytes().replace(_INK, colour.encode())
     pixmap = QPixmap(QSize(size, size) * factor)
     pixmap.fill(Qt.GlobalColor.transparent)
     painter = QPainter(pixmap)
-    QSvgRenderer(QByteArray(data)).render(painter, QRectF(0, 0, size * factor, size * factor))
+    QSvgRenderer(QByteArray(svg)).render(painter, QRectF(0, 0, size * factor, size * factor))
     painter.end()
     pixmap.setDevicePixelRatio(factor)
     return pixmap
@@ -80,13 +80,13 @@ def install(app: QApplication) -> None:
 
 
 def use_bundled_fonts(app: QApplication) -> None:
-    """Make it the font of every kind of widget; a new style brings up those of the desktop."""
+    """Set the font of every kind of widget, since a new style restores the desktop's fonts."""
     app.setFont(face(BODY))
 
 
 @cache
 def _known() -> bool:
-    """Whether the shipped face is loaded; asked for thousands of times while a text is drawn."""
+    """Return whether the shipped face is loaded; cached, since drawing asks thousands of times."""
     return FAMILY in QFontDatabase.families()
 
 

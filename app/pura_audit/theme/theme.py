@@ -427,7 +427,7 @@ FOCUS_RING: Final = 2
 
 
 class Mode(StrEnum):
-    """Which colours the user wants."""
+    """The user's choice of colours."""
 
     SYSTEM = "system"
     LIGHT = "light"
@@ -439,10 +439,10 @@ _first_palette: list[QPalette] = []
 
 
 class Theme(QObject):
-    """The colours in use; follows the system while the mode says so.
+    """The colours in use; they follow the system in the mode SYSTEM.
 
     Signals:
-        changed: The tokens are others than before.
+        changed: The colours have changed.
     """
 
     changed = Signal()
@@ -463,11 +463,11 @@ class Theme(QObject):
 
     @property
     def mode(self) -> Mode:
-        """What the user asked for."""
+        """The user's choice."""
         return self._mode
 
     def set_mode(self, mode: Mode) -> None:
-        """Change the mode; the windows wear it some turns of the event loop later."""
+        """Change the mode; windows apply it some turns of the event loop later."""
         self._mode = mode
         self._begin()
 
@@ -480,7 +480,7 @@ class Theme(QObject):
         return QColor(self.tokens.mark(number))
 
     def apply(self) -> None:
-        """Put palette and style sheet on the application at once, while no window is open."""
+        """Apply palette and style sheet at once, while no window is open."""
         for _ in self._apply_style():
             pass
 
@@ -493,14 +493,14 @@ class Theme(QObject):
             self._turn.start()
 
     def _apply_style(self) -> Iterator[None]:
-        """Change the colours in turns: to dress every widget takes longer than a window may stand.
+        """Change the colours step by step, because styling every widget takes too long at once.
 
-        Nothing is painted until the last one, so that nobody sees half of it.
+        Nothing is painted until the last step, so that no mixture is visible.
         """
         self.tokens = self._choose()
         app = QApplication.instance()
         if isinstance(app, QApplication):
-            _paint(app, on=False)
+            _paint(app, enabled=False)
             app.setPalette(_palette(self.tokens))
             # Off and on again: where one style sheet takes the place of another, Qt dresses each
             # widget once for every widget that it lies in, which takes two or three times as long.
@@ -515,7 +515,7 @@ class Theme(QObject):
                 yield
             self.changed.emit()
             yield
-            _paint(app, on=True)
+            _paint(app, enabled=True)
         else:
             self.changed.emit()
 
@@ -537,9 +537,9 @@ class Theme(QObject):
             self._begin()
 
 
-def _paint(app: QApplication, *, on: bool) -> None:
+def _paint(app: QApplication, *, enabled: bool) -> None:
     for window in app.topLevelWidgets():
-        window.setUpdatesEnabled(on)
+        window.setUpdatesEnabled(enabled)
 
 
 def _wants_contrast() -> bool:

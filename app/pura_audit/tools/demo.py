@@ -37,6 +37,7 @@ KEY_NAME: Final = "Demo"
 PROFILE_NAME: Final = "Demo numbers"
 RECIPIENT: Final = "City paper"
 TOKENS: Final = 200
+# A small model sometimes repeats itself; such a text is written again, up to a number of tries.
 TRIES: Final = 5
 LEAST_CARRIERS: Final = 100
 PROMPT: Final = "The city council met on Tuesday evening to discuss the future of the old harbour."
@@ -84,7 +85,9 @@ def _model(console: Console, paths: Paths) -> LanguageModel:
         with _bar(console) as bar:
             task = bar.add_task("Installing", total=None)
             store.install_builtin(
-                progress=lambda done, total: bar.update(task, completed=done, total=total or None)
+                progress=lambda completed, total: bar.update(
+                    task, completed=completed, total=total or None
+                )
             )
     device = choose_device()
     console.print(
@@ -94,13 +97,13 @@ def _model(console: Console, paths: Paths) -> LanguageModel:
 
 
 def _key(console: Console, paths: Paths) -> tuple[SecretKey, str]:
-    """Return the demo's key from the keyring; where there is none, one for this run only."""
+    """Return the demo's key from the keyring, or a key for this run only if there is no keyring."""
     store = KeyStore(paths.config / "keys.json")
     if store.state() is State.READY:
         try:
-            known = any(entry.name == KEY_NAME for entry in store.list())
-            key = store.get(KEY_NAME) if known else SecretKey.generate()
-            if not known:
+            is_stored = any(entry.name == KEY_NAME for entry in store.list())
+            key = store.get(KEY_NAME) if is_stored else SecretKey.generate()
+            if not is_stored:
                 store.add(KEY_NAME, key, note="made by make demo")
         except KeyStoreError as error:
             console.print(f"{error.message} A key for this run only is used.", markup=False)
@@ -144,7 +147,7 @@ def _generate(
     for _ in range(TRIES):
         with _bar(console) as bar:
             bar.add_task(f"Writing {TOKENS} marked tokens", total=TOKENS)
-            made = generate(
+            generated = generate(
                 model,
                 PROMPT,
                 payload,
@@ -155,18 +158,18 @@ def _generate(
                 seed=secrets.randbits(62),
                 progress=partial(_advance, bar),
             )
-        carriers = int((made.arity > 0).sum())
+        carriers = int((generated.arity > 0).sum())
         # A small model sometimes falls into repeating itself; such a text carries next to
         # nothing, with a mark or without, and would show little.
         if carriers >= LEAST_CARRIERS:
             break
         console.print(f"The model repeated itself ({carriers} usable tokens); once more.")
-    console.print(f"{made.ids.size} tokens were written with this number.")
-    return made.text
+    console.print(f"{generated.ids.size} tokens were written with this number.")
+    return generated.text
 
 
-def _advance(bar: Progress, done: int, total: int) -> None:
-    bar.update(bar.task_ids[0], completed=done, total=total)
+def _advance(bar: Progress, completed: int, total: int) -> None:
+    bar.update(bar.task_ids[0], completed=completed, total=total)
 
 
 def _audit(
@@ -209,13 +212,16 @@ def _report(console: Console, audit: Audit, entry: RegisterEntry) -> bool:
     from pura.cli.verify import audit_lines
 
     console.print()
-    for words, style in audit_lines(audit, "en", explain=False):
-        console.print(words, style=style, markup=False)
+    for line, style in audit_lines(audit, "en", explain=False):
+        console.print(line, style=style, markup=False)
     match = audit.finding.register_match
-    named = match is not None and (match.entry, match.who) == (entry.number, entry.issue.who)
-    names = "names" if named else "does NOT name"
+    recipient_named = match is not None and (match.entry, match.who) == (
+        entry.number,
+        entry.issue.who,
+    )
+    names = "names" if recipient_named else "does NOT name"
     console.print(f"The register {names} the recipient of the text.", style="bold")
-    return named
+    return recipient_named
 
 
 def _bar(console: Console) -> Progress:

@@ -1,6 +1,6 @@
-"""What a built package is asked to show of itself; the scripts below ``packaging/`` call it.
+"""Checks of a built package, called by the scripts below ``packaging/``.
 
-A package has no interpreter to write such questions for, so they stand here:
+A package has no interpreter to run scripts, so the checks are part of it:
 
     python -m pura_audit.tools.packaged_check keyrings
     python -m pura_audit.tools.packaged_check round-trip
@@ -46,7 +46,7 @@ def keyrings() -> str:
 
 
 def round_trip() -> str:
-    """Write a secret of no worth into the system's keyring, read it, take it away again.
+    """Write a dummy secret to the system's keyring, read it, and delete it.
 
     Raises:
         RuntimeError: There is no keyring, or it gives back something else.
@@ -87,27 +87,27 @@ def window(picture: Path) -> str:
     from pura_audit.tools.paint import SIZE, paint, settle
 
     make_application()
-    shown = make_window(user_paths(None), device="cpu", theme="light")
+    main_window = make_window(user_paths(None), device="cpu", theme="light")
     try:
-        shown.resize(SIZE)
-        shown.show()
+        main_window.resize(SIZE)
+        main_window.show()
         end = time.monotonic() + WAIT_S
-        while shown.session.chosen.model is None or shown.session.chosen.device is None:
+        while main_window.session.chosen.model is None or main_window.session.chosen.device is None:
             _in_time(end)
             settle(100)
-        shown.empty.sample.click()
-        item = shown.session.texts.queue.items[0]
-        while item.active:
+        main_window.empty.sample.click()
+        sample = main_window.session.texts.queue.items[0]
+        while sample.active:
             _in_time(end)
             settle(100)
-        if item.audit is None or item.audit.verdict != "mark":
-            raise RuntimeError(f"the sample was not read: {item.failure or item.state}")
+        if sample.audit is None or sample.audit.verdict != "mark":
+            raise RuntimeError(f"the sample was not read: {sample.failure or sample.state}")
         settle()
-        paint(shown, picture)
-        return f"read: {item.audit.decoded.bits}; picture: {picture}"
+        paint(main_window, picture)
+        return f"read: {sample.audit.decoded.bits}; picture: {picture}"
     finally:
-        shown.session.close()
-        shown.close()
+        main_window.session.close()
+        main_window.close()
 
 
 def _in_time(end: float) -> None:
@@ -116,7 +116,7 @@ def _in_time(end: float) -> None:
 
 
 def _questions(folder: Path) -> Iterator[tuple[str, int, tuple[str, ...]]]:
-    """Yield what is asked: program, the exit code that is right, arguments."""
+    """Yield each command as program, expected exit code and arguments."""
     files, report = folder / "sample", str(folder / "report.pdf")
     audit = (
         "verify",
@@ -140,7 +140,7 @@ def _questions(folder: Path) -> Iterator[tuple[str, int, tuple[str, ...]]]:
 
 
 def prove(folder: Path) -> str:
-    """Ask the package everything, as its user would, with nothing of this machine's settings.
+    """Run all checks as a user would, without this machine's settings.
 
     Raises:
         RuntimeError: An answer is not the expected one; what the program printed stands above.
@@ -148,7 +148,7 @@ def prove(folder: Path) -> str:
     folder.mkdir(parents=True, exist_ok=True)
     programs = Path(sys.executable).parent
     ending = ".exe" if sys.platform == "win32" else ""
-    kept = {
+    environment = {
         name: value for name, value in os.environ.items() if not name.startswith(("PURA", "PYTHON"))
     }
     settings = {
@@ -156,19 +156,21 @@ def prove(folder: Path) -> str:
         "QT_QPA_PLATFORM": "offscreen",
         "OMP_WAIT_POLICY": "PASSIVE",
     }
-    for program, right, words in _questions(folder):
-        sys.stdout.write(f"\n== {program} {' '.join(words)}\n")
+    for program, right, arguments in _questions(folder):
+        sys.stdout.write(f"\n== {program} {' '.join(arguments)}\n")
         sys.stdout.flush()
-        done = subprocess.run(  # noqa: S603 - the package's own programs
-            [str(programs / f"{program}{ending}"), *words], env={**kept, **settings}, check=False
+        process = subprocess.run(  # noqa: S603 - the package's own programs
+            [str(programs / f"{program}{ending}"), *arguments],
+            env={**environment, **settings},
+            check=False,
         )
-        if done.returncode != right:
-            raise RuntimeError(f"{program} ended with {done.returncode}, not with {right}")
+        if process.returncode != right:
+            raise RuntimeError(f"{program} ended with {process.returncode}, not with {right}")
     return "All held."
 
 
 def main(arguments: list[str]) -> int:
-    """Answer one question."""
+    """Run one check."""
     match arguments:
         case ["keyrings"]:
             answer = keyrings()

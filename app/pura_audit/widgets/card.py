@@ -1,4 +1,4 @@
-"""Cards, labels and layouts: what answers a question stands in a card."""
+"""Cards, labels, buttons and layouts that every view uses."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ Box = TypeVar("Box", bound=QBoxLayout)
 
 
 class ElidedLabel(QLabel):
-    """Shows ``…`` where there is no room; the whole text is the tool tip and the spoken name.
+    """A label that elides its text; the full text is the tooltip and the accessible name.
 
-    Names of files lose their middle: how they end says which of several versions one is.
+    File names are elided in the middle, because versions differ at their end.
     """
 
     def __init__(
@@ -112,28 +112,28 @@ _LONG: Final = re.compile(r"(\S{36})\S{28,}(\S{36})")  # no digest is as long
 
 
 def shortened(text: str) -> str:
-    """Leave out the middle of words that no line has room for, as of some names of files."""
+    """Return a text whose overlong words, such as file names, are elided in the middle."""
     return _LONG.sub(r"\1…\2", text)
 
 
 class WrappedLabel(QLabel):
-    """Breaks its lines, and shortens words that have no room on one."""
+    """A label that wraps its text and shortens overlong words."""
 
-    _whole = ""
+    _full_text = ""
 
     def setText(self, text: str) -> None:
         """Set the text; what is shortened is whole in the tool tip and in the spoken name."""
         short = shortened(text)
-        whole = text if short != text else ""
-        if whole != self._whole:
-            self._whole = whole
-            self.setToolTip(whole)
-            self.setAccessibleName(whole)
+        full_text = text if short != text else ""
+        if full_text != self._full_text:
+            self._full_text = full_text
+            self.setToolTip(full_text)
+            self.setAccessibleName(full_text)
         super().setText(short)
 
 
 class Card(QFrame):
-    """A framed part of the window.
+    """A framed part of the window with a title and a body.
 
     Attributes:
         head: Title row; more widgets may be added at its right end.
@@ -157,14 +157,14 @@ class Card(QFrame):
 
 
 class ScrollCard(Card):
-    """A card whose content scrolls where the window is too low for it.
+    """A card whose content scrolls if the window is too low for it.
 
     Attributes:
         column: Layout for the content.
         scroll_area: Holds it.
 
     Args:
-        widest: Lines are no longer than this, in pixels.
+        widest: Maximum length of a line in pixels.
         below: Margin below the content, in pixels.
     """
 
@@ -204,8 +204,9 @@ class ScrollCard(Card):
 
     def heights(self, width: int) -> list[int]:
         """Return the heights that cut no line at the foot, rising; at the last nothing scrolls."""
-        whole, ends = self.natural_height(width), list(line_ends(self.column, self._wide(width)))
-        return [whole - ends[-1] + end for end in ends]
+        ends = list(line_ends(self.column, self._wide(width)))
+        full_height = self.natural_height(width)
+        return [full_height - ends[-1] + end for end in ends]
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Take from the margin what the scroll bar takes from the width.
@@ -215,9 +216,9 @@ class ScrollCard(Card):
         """
         if event.type() == QEvent.Type.Resize:
             area = self.scroll_area
-            whole = min(self._widest, area.maximumViewportSize().width())
+            full_width = min(self._widest, area.maximumViewportSize().width())
             margins = self.column.contentsMargins()
-            margins.setRight(max(0, PADDING - max(0, whole - area.viewport().width())))
+            margins.setRight(max(0, PADDING - max(0, full_width - area.viewport().width())))
             self.column.setContentsMargins(margins)
         return super().eventFilter(watched, event)
 
@@ -228,17 +229,23 @@ def part_height(part: QLayoutItem, width: int) -> int:
 
 
 def line_ends(part: QLayoutItem, width: int, top: int = 0) -> Iterator[int]:
-    """Yield where the lines of a part end that stands at ``top`` and is so wide, in pixels."""
+    """Yield the vertical positions, in pixels, at which the lines of a part end.
+
+    Args:
+        part: The part of a layout.
+        width: Its width in pixels.
+        top: Its vertical position in pixels.
+    """
     widget = part.widget()
     column = part.layout() if widget is None else widget.layout()
     if isinstance(column, QVBoxLayout):
         margins = column.contentsMargins()
         top, width = top + margins.top(), width - margins.left() - margins.right()
-        items = [column.itemAt(place) for place in range(column.count())]
-        for item in items:
-            if item is not None and not item.isEmpty():
-                yield from line_ends(item, width, top)
-                top += part_height(item, width) + column.spacing()
+        parts = [column.itemAt(index) for index in range(column.count())]
+        for child in parts:
+            if child is not None and not child.isEmpty():
+                yield from line_ends(child, width, top)
+                top += part_height(child, width) + column.spacing()
         yield top - column.spacing() + margins.bottom()
     else:
         tall, lines = part_height(part, width), 1
@@ -251,25 +258,27 @@ _HEADINGS: Final = ("answer", "title", "section")
 
 
 def set_tip(widget: QWidget, *paragraphs: str) -> None:
-    """Say in a tooltip, and to a screen reader, what a widget shows.
+    """Set a widget's tooltip and its description for screen readers.
 
     The tooltip is rich text so that Qt breaks its lines; a screen reader would read the marks.
     """
-    widget.setToolTip("".join(f"<p>{html.escape(one, quote=False)}</p>" for one in paragraphs))
+    widget.setToolTip(
+        "".join(f"<p>{html.escape(paragraph, quote=False)}</p>" for paragraph in paragraphs)
+    )
     widget.setAccessibleDescription("\n".join(paragraphs))
 
 
 def label(text: str = "", role: str = "", *, wrap: bool = False) -> QLabel:
-    """Return a plain-text label in one of the style sheet's roles."""
-    made = WrappedLabel() if wrap else QLabel()
-    made.setText(text)
-    made.setTextFormat(Qt.TextFormat.PlainText)
+    """Return a plain-text label with a role of the style sheet."""
+    text_label = WrappedLabel() if wrap else QLabel()
+    text_label.setText(text)
+    text_label.setTextFormat(Qt.TextFormat.PlainText)
     if role:
-        made.setProperty("role", role)
+        text_label.setProperty("role", role)
     if role in _HEADINGS:
-        set_role(made, QAccessible.Role.Heading)
-    made.setWordWrap(wrap)
-    return made
+        set_role(text_label, QAccessible.Role.Heading)
+    text_label.setWordWrap(wrap)
+    return text_label
 
 
 def add_parts(layout: Box, *parts: Part) -> Box:
@@ -279,15 +288,15 @@ def add_parts(layout: Box, *parts: Part) -> Box:
     None takes the room that is left.
     """
     for part in parts:
-        one, share = part if isinstance(part, tuple) else (part, 0)
-        if one is None:
+        widget, share = part if isinstance(part, tuple) else (part, 0)
+        if widget is None:
             layout.addStretch(1)
-        elif isinstance(one, int):
-            layout.addSpacing(one)
-        elif isinstance(one, QWidget):
-            layout.addWidget(one, share)
+        elif isinstance(widget, int):
+            layout.addSpacing(widget)
+        elif isinstance(widget, QWidget):
+            layout.addWidget(widget, share)
         else:
-            layout.addLayout(one, share)
+            layout.addLayout(widget, share)
     return layout
 
 
@@ -295,22 +304,22 @@ def row_of(*parts: Part, spacing: int = GRID, inside: QWidget | None = None) -> 
     """Return parts from left to right (:func:`add_parts`), without margins.
 
     Args:
-        parts: What stands in it.
+        parts: Its parts; see :func:`add_parts`.
         spacing: Pixels between them; -1 leaves it to the style.
-        inside: A widget that it lays out.
+        inside: The widget that gets the layout.
     """
     return add_parts(_bare(QHBoxLayout(), spacing, inside), *parts)
 
 
 def column_of(*parts: Part, spacing: int = GRID, inside: QWidget | None = None) -> QVBoxLayout:
-    """Return parts under each other; as :func:`row_of`."""
+    """Return parts from top to bottom; see :func:`row_of`."""
     return add_parts(_bare(QVBoxLayout(), spacing, inside), *parts)
 
 
 def clear_layout(layout: Box) -> None:
     """Take all widgets out of a layout and delete them; their names can be used again at once."""
-    while (item := layout.takeAt(0)) is not None:
-        if (widget := item.widget()) is not None:
+    while (child := layout.takeAt(0)) is not None:
+        if (widget := child.widget()) is not None:
             widget.setObjectName("")
             widget.hide()
             widget.deleteLater()
@@ -326,83 +335,83 @@ def _bare(layout: Box, spacing: int, inside: QWidget | None) -> Box:
 
 
 def push_button(
-    words: str, act: Callable[..., object] | None = None, role: str = ""
+    text: str, on_click: Callable[..., object] | None = None, role: str = ""
 ) -> QPushButton:
-    """Return a button in one of the style sheet's roles; ``act`` is called without arguments."""
-    made = QPushButton(words)
+    """Return a button in one of the style sheet's roles; ``on_click`` gets no arguments."""
+    button = QPushButton(text)
     if role:
-        made.setProperty("role", role)
-    if act is not None:
-        made.clicked.connect(lambda _=False: act())
-    return made
+        button.setProperty("role", role)
+    if on_click is not None:
+        button.clicked.connect(lambda _=False: on_click())
+    return button
 
 
 def rule() -> QFrame:
-    """Return a line across, one pixel high."""
-    made = QFrame()
-    made.setProperty("role", "rule")
-    return made
+    """Return a horizontal rule, one pixel high."""
+    line = QFrame()
+    line.setProperty("role", "rule")
+    return line
 
 
 def search_field(hint: str, name: str = "") -> QLineEdit:
     """Return a line that can be cleared; its name is the hint, unless it has one of its own."""
-    made = QLineEdit()
-    made.setPlaceholderText(hint)
-    made.setAccessibleName(name or hint)
-    made.setClearButtonEnabled(True)
-    if (clear := made.findChild(QToolButton)) is not None:
+    field = QLineEdit()
+    field.setPlaceholderText(hint)
+    field.setAccessibleName(name or hint)
+    field.setClearButtonEnabled(True)
+    if (clear := field.findChild(QToolButton)) is not None:
         clear.setAccessibleName(translate("Find", "Clear the field"))
-    return made
+    return field
 
 
 def progress_bar(name: str, *, endless: bool = False) -> QProgressBar:
     """Return a bar without a number in it."""
-    made = QProgressBar()
-    made.setTextVisible(False)
-    made.setAccessibleName(name)
+    bar = QProgressBar()
+    bar.setTextVisible(False)
+    bar.setAccessibleName(name)
     if endless:
-        run_endless(made)
-    return made
+        run_endless(bar)
+    return bar
 
 
 def run_endless(bar: QProgressBar) -> None:
-    """Say only that something is going on; where the desktop asks for it, without moving."""
+    """Let a bar show that work goes on; without animation if the desktop asks for that."""
     bar.setRange(0, 1 if still() else 0)
     bar.setValue(0)
 
 
 class IconButton(QToolButton):
-    """A button that is an icon in the colours of the theme; its words are tip and spoken name.
+    """A button with an icon in the theme's colours; its text is tooltip and accessible name.
 
     Args:
         theme: The colours.
         icon: Its name.
-        words: What it does.
-        act: Does it; None where it opens a menu.
+        text: What the button does, for the tooltip and screen readers.
+        on_click: Called on a press; None if the button opens a menu.
     """
 
     def __init__(
-        self, theme: Theme, icon: str, words: str, act: Callable[[], object] | None = None
+        self, theme: Theme, icon: str, text: str, on_click: Callable[[], object] | None = None
     ) -> None:
         super().__init__()
         self._theme, self._icon = theme, icon
         self.setProperty("role", "quiet")
-        self.name(words)
-        if act is not None:
-            self.clicked.connect(lambda _=False: act())
+        self.name(text)
+        if on_click is not None:
+            self.clicked.connect(lambda _=False: on_click())
         theme.changed.connect(self._apply_style)
         self._apply_style()
 
-    def name(self, words: str, icon: str = "") -> None:
-        """Say what it does now, under another icon if need be."""
-        self.setToolTip(words)
-        self.setAccessibleName(words)
+    def name(self, text: str, icon: str = "") -> None:
+        """Change the tooltip and accessible name, and the icon if one is given."""
+        self.setToolTip(text)
+        self.setAccessibleName(text)
         if icon:
             self._icon = icon
             self._apply_style()
 
     def open_menu(self, menu: QMenu) -> None:
-        """Open a menu when it is pressed."""
+        """Let the button open a menu."""
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.setMenu(menu)
 
@@ -411,13 +420,13 @@ class IconButton(QToolButton):
 
 
 def ringed(widget: QWidget) -> bool:
-    """Whether a widget that draws itself has the focus, and the keyboard is in use here."""
+    """Return whether a widget has the focus and the keyboard is in use, so that it needs a ring."""
     keys = Qt.WidgetAttribute.WA_KeyboardFocusChange
     return widget.hasFocus() and widget.window().testAttribute(keys)
 
 
 def focus_ring(painter: QPainter, colour: QColor, box: QRect) -> None:
-    """Draw the ring of a widget that draws itself and has the focus."""
+    """Draw the focus ring of a widget that paints itself."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(QPen(colour, 2))
     painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -425,7 +434,7 @@ def focus_ring(painter: QPainter, colour: QColor, box: QRect) -> None:
 
 
 def restyle(widget: QWidget, name: str, value: object) -> None:
-    """Set a property that the style sheet looks at, and let it take effect."""
+    """Set a property that the style sheet uses, and apply the style again."""
     if widget.property(name) == value:
         return
     widget.setProperty(name, value)
@@ -433,18 +442,18 @@ def restyle(widget: QWidget, name: str, value: object) -> None:
     widget.style().polish(widget)
 
 
-def dropped_paths(data: QMimeData) -> list[Path]:
+def dropped_paths(mime: QMimeData) -> list[Path]:
     """Return the local files and folders of a drop or a paste."""
-    return [Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile()]
+    return [Path(url.toLocalFile()) for url in mime.urls() if url.isLocalFile()]
 
 
-def acceptable(data: QMimeData) -> bool:
-    """Whether there is something to audit in it."""
-    return bool(dropped_paths(data)) or data.hasText()
+def acceptable(mime: QMimeData) -> bool:
+    """Return whether a drop or a paste holds a text or a file."""
+    return bool(dropped_paths(mime)) or mime.hasText()
 
 
 class DropZone(QFrame):
-    """An invitation; the whole window takes drops.
+    """A field that invites to drop a text; the whole window accepts drops.
 
     Signals:
         open_wanted: It was clicked.
@@ -469,7 +478,7 @@ class DropZone(QFrame):
 
 
 class FlowLayout(QLayout):
-    """Places widgets from left to right, and on the next line where there is no more room."""
+    """A layout that places widgets from left to right and wraps to the next line."""
 
     def __init__(self, parent: QWidget | None = None, spacing: int = GRID) -> None:
         super().__init__(parent)
@@ -478,7 +487,7 @@ class FlowLayout(QLayout):
         self.setContentsMargins(0, 0, 0, 0)
 
     def addItem(self, item: QLayoutItem) -> None:
-        """Take an item."""
+        """Add an item."""
         self._items.append(item)
 
     def count(self) -> int:
@@ -490,7 +499,7 @@ class FlowLayout(QLayout):
         return self._items[index] if 0 <= index < len(self._items) else None
 
     def takeAt(self, index: int) -> QLayoutItem | None:
-        """Give an item up."""
+        """Remove an item and return it."""
         return self._items.pop(index) if 0 <= index < len(self._items) else None
 
     def expandingDirections(self) -> Qt.Orientation:
@@ -517,31 +526,31 @@ class FlowLayout(QLayout):
     def minimumSize(self) -> QSize:
         """Return the room of the largest widget."""
         size = QSize()
-        for item in self._items:
-            size = size.expandedTo(item.minimumSize())
+        for child in self._items:
+            size = size.expandedTo(child.minimumSize())
         return size
 
     def _place(self, rect: QRect, *, move: bool) -> int:
         x, y, tall = rect.x(), rect.y(), 0
-        for item in self._items:
-            hint = item.sizeHint()
+        for child in self._items:
+            hint = child.sizeHint()
             if x > rect.x() and x + hint.width() > rect.right() + 1:
                 x, y, tall = rect.x(), y + tall + self.spacing(), 0
             if move:
-                item.setGeometry(QRect(QPoint(x, y), hint))
+                child.setGeometry(QRect(QPoint(x, y), hint))
             x += hint.width() + self.spacing()
             tall = max(tall, hint.height())
         return y + tall - rect.y()
 
 
-LEAST: Final = 120  # pixels that stay in sight
+MIN_HEIGHT: Final = 120  # pixels that stay in sight
 
 
 class Scrolled(QScrollArea):
-    """Takes the height that its content needs, and less where there is less.
+    """A scroll area that takes the height of its content, or less if there is less room.
 
     Args:
-        content: What stands in it.
+        content: The layout of its content.
     """
 
     def __init__(self, content: QLayout) -> None:
@@ -561,7 +570,7 @@ class Scrolled(QScrollArea):
         self.setWidget(inside)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Hear that the content needs another height."""
+        """Update the layout when the content needs another height."""
         if event.type() == QEvent.Type.LayoutRequest:
             self.updateGeometry()
         return super().eventFilter(watched, event)
@@ -573,18 +582,18 @@ class Scrolled(QScrollArea):
         return self._content.totalSizeHint().height()
 
     def sizeHint(self) -> QSize:
-        """Return what the content needs."""
+        """Return the size that the content needs."""
         return self._content.totalSizeHint()
 
     def minimumSizeHint(self) -> QSize:
         """Return the width that the content needs beside a bar, and a height to scroll in."""
-        least = self._content.totalMinimumSize()
+        smallest = self._content.totalMinimumSize()
         bar = self.verticalScrollBar().sizeHint().width()
-        return QSize(least.width() + bar, min(least.height(), LEAST))
+        return QSize(smallest.width() + bar, min(smallest.height(), MIN_HEIGHT))
 
 
 class Fold(QWidget):
-    """A heading, and below it what it stands for.
+    """A heading whose content folds.
 
     Attributes:
         head: The heading; pressing it opens or folds. Its name says which of both it is.
@@ -592,7 +601,7 @@ class Fold(QWidget):
         body: Layout for the content.
 
     Signals:
-        toggled: It was opened or folded.
+        toggled: The user opened or folded it.
     """
 
     toggled = Signal(bool)
@@ -621,12 +630,12 @@ class Fold(QWidget):
         self._toggle(opened)
 
     def open(self) -> None:
-        """Unfold it."""
+        """Show the content."""
         if not self.opened:
             self._toggle(True)
 
     def fold(self) -> None:
-        """Leave only its heading."""
+        """Hide the content."""
         if self.opened:
             self._toggle(False)
 
@@ -634,14 +643,14 @@ class Fold(QWidget):
         self._toggle(not self.opened)
 
     def retitle(self, title: str) -> None:
-        """Give it another heading."""
+        """Change the heading."""
         self._title = title
         self.head.setText(title)
         self._name()
 
-    def tell(self, words: str) -> None:
-        """Say in a few words what is in it."""
-        self.side_note.setText(words)
+    def tell(self, text: str) -> None:
+        """Show a short summary of the content beside the heading."""
+        self.side_note.setText(text)
         self._name()
 
     def changeEvent(self, event: QEvent) -> None:

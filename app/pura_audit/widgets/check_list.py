@@ -1,4 +1,4 @@
-"""Single checks in a dialog: each with a sign, its name, its result and what was found."""
+"""A list of checks in a dialog, each with a sign, its name, its result and an explanation."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ _SIGN: Final = {
 }
 
 
-def check_card(state: str, title: str, text: str, result: str = "") -> Card:
-    """Show one check."""
+def check_card(state: str, title: str, text: str, status: str = "") -> Card:
+    """Return the card of one check."""
     card = Card(inner=GAP)
     sign, role = _SIGN[state]
     mark = label(sign, role)
     mark.setFixedWidth(2 * GRID)
     head = row_of(mark, label(title, "value"), None)
-    if result:
+    if status:
         mark.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        head.addWidget(label(result, role))
+        head.addWidget(label(status, role))
     card.body.addLayout(head)
-    found = label(text, "", wrap=True)
-    found.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-    found.setContentsMargins(3 * GRID, 0, 0, 0)
-    card.body.addWidget(found)
-    card.setAccessibleName(f"{title}: {result or text}")
+    explanation = label(text, "", wrap=True)
+    explanation.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    explanation.setContentsMargins(3 * GRID, 0, 0, 0)
+    card.body.addWidget(explanation)
+    card.setAccessibleName(f"{title}: {status or text}")
     return card
 
 

@@ -1,4 +1,4 @@
-"""The choosers of the header and the list behind each of them."""
+"""The choosers of the header and their menus."""
 
 from __future__ import annotations
 
@@ -23,19 +23,20 @@ from pura_audit.theme.theme import Theme
 from pura_audit.widgets.card import restyle
 
 Choice: TypeAlias = tuple[str, str, bool]
-"""Title, remark, and whether it is ticked."""
+"""A choice: its title, a remark, and whether it is ticked."""
 
 
 class ChoiceMenu(QMenu):
-    """Choices with a tick.
+    """A menu of choices with a tick.
 
-    Where several can be ticked the list stays open while they are, and the last one stays ticked.
+    If several choices can be ticked, the menu stays open meanwhile, and the last tick cannot be
+    removed.
 
     Signals:
-        chosen: Place of the choice that was made, where only one can be.
-        several_chosen: Places of all that are ticked, whenever that changes.
-        more_wanted: The line above the last one, if there is one.
-        manage_wanted: The last line, if there is one.
+        chosen: The user made the only possible choice; carries its index.
+        several_chosen: The ticks changed; carries the indexes of the ticked choices.
+        more_wanted: The user chose the line above the last one, if the menu has it.
+        manage_wanted: The user chose the last line, if the menu has it.
     """
 
     chosen = Signal(int)
@@ -48,14 +49,14 @@ class ChoiceMenu(QMenu):
         parent: QWidget,
         kind: str,
         *,
-        more: str = "",
+        further: str = "",
         manage: str = "",
         below: Sequence[QMenu] = (),
     ) -> None:
         super().__init__(kind, parent)
         self.kind = kind
         self.setAccessibleName(kind)
-        self._several, self._more, self._manage, self._below = False, more, manage, below
+        self._several, self._more, self._manage, self._below = False, further, manage, below
         self._exclusive = True
         self._choices: list[str] = []
         self._ticks: list[QAction] = []
@@ -63,13 +64,13 @@ class ChoiceMenu(QMenu):
     def fill(
         self, choices: Sequence[Choice], hint: str, *, several: bool = False, instead: str = ""
     ) -> str:
-        """Show the choices; where they are the same as before only the ticks are set.
+        """Show the choices; if only the ticks changed, update these alone.
 
         Args:
-            choices: What there is.
-            hint: What to do where there is nothing.
-            several: More than one can be ticked.
-            instead: What is used where nothing is ticked.
+            choices: The choices.
+            hint: Shown if there are no choices.
+            several: Whether more than one choice can be ticked.
+            instead: Name of the value in use if nothing is ticked.
 
         Returns:
             What is ticked, or stands in for it; the title of the menu says it.
@@ -93,10 +94,10 @@ class ChoiceMenu(QMenu):
         group = QActionGroup(self)
         group.setExclusive(self._exclusive)
         self._ticks = []
-        for place, text in enumerate(choices):
+        for index, text in enumerate(choices):
             action = QAction(text.replace("&", "&&"), group)
             action.setCheckable(True)
-            action.triggered.connect(lambda _checked=False, p=place: self._triggered(p))
+            action.triggered.connect(lambda _checked=False, p=index: self._triggered(p))
             self.addAction(action)
             self._ticks.append(action)
         if not choices:
@@ -112,13 +113,13 @@ class ChoiceMenu(QMenu):
         if self._manage:
             self.addAction(self._manage, self.manage_wanted.emit)
 
-    def _triggered(self, place: int) -> None:
+    def _triggered(self, index: int) -> None:
         if not self._several:
-            self.chosen.emit(place)
+            self.chosen.emit(index)
             return
         ticked = [p for p, action in enumerate(self._ticks) if action.isChecked()]
         if not ticked:
-            self._ticks[place].setChecked(True)
+            self._ticks[index].setChecked(True)
             return
         self.several_chosen.emit(ticked)
 
@@ -141,17 +142,17 @@ class ChoiceMenu(QMenu):
         return True
 
 
-MAX_CHIP = 420
+MAX_CHIP = 420  # pixels of the widest chooser
 LEAST_CHIP = 200  # so wide from the beginning: it does not grow when it is known what is chosen
 FRAME = 44  # pixels beside the words
 LEAST_VALUE = 56  # pixels of the choice beside what is chosen
 
 
 class Chip(QToolButton):
-    """A button that says what is chosen and opens a menu.
+    """A button that shows a choice and opens its menu.
 
     Args:
-        kind: What is chosen here.
+        kind: Name of the kind of choice, for example the model.
     """
 
     def __init__(self, kind: str) -> None:
@@ -165,12 +166,12 @@ class Chip(QToolButton):
         self.setMaximumWidth(MAX_CHIP)
 
     def show_value(self, value: str, details: str, *, attention: bool = False) -> None:
-        """Say what is chosen.
+        """Show a choice.
 
         Args:
-            value: In a few words.
-            details: Line by line, for the tool tip and for screen readers.
-            attention: What is chosen is changed, lacks a part or does not go together.
+            value: The choice in a few words.
+            details: One detail a line, for the tooltip and screen readers.
+            attention: Whether the choice was changed by hand, is incomplete or contradictory.
         """
         self._value = value
         restyle(self, "missing", attention)
@@ -180,17 +181,17 @@ class Chip(QToolButton):
         self._fit()
 
     def sizeHint(self) -> QSize:
-        """Return the room that the whole text takes, up to the largest width of a chip."""
+        """Return the width of the full text, up to the maximum of a chip."""
         metrics = QFontMetrics(self.font())
-        whole = metrics.horizontalAdvance(self._whole()) + FRAME + 8
-        return QSize(max(LEAST_CHIP, min(whole, MAX_CHIP)), 32)
+        full_width = metrics.horizontalAdvance(self._whole()) + FRAME + 8
+        return QSize(max(LEAST_CHIP, min(full_width, MAX_CHIP)), 32)
 
     def minimumSizeHint(self) -> QSize:
         """Return a width of a few words."""
         return QSize(88, 32)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Shorten the text to the room there is."""
+        """Shorten the text to the new width."""
         super().resizeEvent(event)
         self._fit()
 
@@ -200,17 +201,17 @@ class Chip(QToolButton):
     def _fit(self) -> None:
         metrics = QFontMetrics(self.font())
         kind = f"{self._kind}  "
-        least = min(LEAST_VALUE, metrics.horizontalAdvance(self._value))
-        if self.width() - FRAME - metrics.horizontalAdvance(kind) < least:
+        smallest = min(LEAST_VALUE, metrics.horizontalAdvance(self._value))
+        if self.width() - FRAME - metrics.horizontalAdvance(kind) < smallest:
             kind = ""  # the tool tip has both
         room = self.width() - FRAME - metrics.horizontalAdvance(kind)
-        value = metrics.elidedText(self._value, Qt.TextElideMode.ElideRight, max(0, room))
-        self.setText(f"{kind}{value}".replace("&", "&&"))
+        short = metrics.elidedText(self._value, Qt.TextElideMode.ElideRight, max(0, room))
+        self.setText(f"{kind}{short}".replace("&", "&&"))
         self.updateGeometry()
 
 
 class DeviceBadge(QLabel):
-    """Where the model runs; always on screen. A ring marks the processor, a disc a GPU."""
+    """Shows where the model runs. A ring marks the processor, a disc a GPU."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -222,7 +223,7 @@ class DeviceBadge(QLabel):
         self.setProperty("role", "muted")
 
     def show_device(self, text: str, tip: str, *, gpu: bool, bad: bool = False) -> None:
-        """Say which device is in use and why."""
+        """Show which device is in use and why."""
         self._filled, self._bad = gpu, bad
         self.setText(text)
         self.setToolTip(tip)
@@ -230,7 +231,7 @@ class DeviceBadge(QLabel):
         restyle(self, "role", "attention" if bad else "muted")
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the mark before the words."""
+        """Draw the sign before the text."""
         super().paintEvent(event)
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

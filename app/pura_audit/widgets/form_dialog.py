@@ -1,4 +1,4 @@
-"""What dialogs are made of: bases, buttons, fields, questions for files, and the window behind."""
+"""Parts of dialogs: base classes, buttons, fields, file dialogs, and the window behind."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ from pura_audit.widgets.card import column_of, label, push_button, restyle, row_
 
 
 class Host(Protocol):
-    """The window, as its features know it.
+    """The main window as the dialogs see it.
 
     Attributes:
-        session: The queue of texts, what is chosen, the jobs and the settings.
-        selection: The audit on screen, and what is selected in it.
-        actions_by_name: Everything that the menu can do.
-        theme: Its colours.
+        session: The texts, the choices, the jobs and the settings.
+        selection: The audit on screen and the selection in it.
+        actions_by_name: All actions of the menu.
+        theme: The colours of the window.
     """
 
     session: Session
@@ -68,15 +68,15 @@ class Host(Protocol):
         """Change the colours, and remember it."""
 
     def set_language(self, name: str) -> None:
-        """Speak another language from now on; "" is that of the system."""
+        """Change the language; "" follows the system."""
 
-    def say(self, what: Failure | str) -> None:
-        """Say something in the status line."""
+    def say(self, message: Failure | str) -> None:
+        """Show a message in the status line."""
 
 
 TITLE: Final = 36  # pixels of a window's title
 
-Shown = TypeVar("Shown", bound=QDialog)
+DialogT = TypeVar("DialogT", bound=QDialog)
 
 
 class PlainDialog(QDialog):
@@ -87,15 +87,15 @@ class PlainDialog(QDialog):
     """
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Stay on the screen."""
+        """Limit the dialog to the size of the screen."""
         super().showEvent(event)
         self.resize(self.size().boundedTo(self._largest()))
 
     def _largest(self) -> QSize:
         """Return the size of the screen below a title, or of the window behind if that is more."""
         parent = self.parentWidget()
-        behind = parent.window().size() if parent is not None else QSize()
-        return (self.screen().availableSize() - QSize(0, TITLE)).expandedTo(behind)
+        window_size = parent.window().size() if parent is not None else QSize()
+        return (self.screen().availableSize() - QSize(0, TITLE)).expandedTo(window_size)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Press what has the focus."""
@@ -104,23 +104,23 @@ class PlainDialog(QDialog):
 
 
 class FittedDialog(PlainDialog):
-    """A dialog that takes the height its layout needs at its width: when it comes up, and later.
+    """A dialog that always takes the height that its layout needs at its width.
 
     Qt guesses the height of wrapped words for a width of its own choosing, and forgets the layout's
     smallest width once a dialog has one of its own.
     """
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Take the size that fits."""
+        """Take the height that the layout needs."""
         super().showEvent(event)
         self._grow_to_fit(at_least=0)
 
     def event(self, event: QEvent) -> bool:
-        """Grow with what has come into it."""
-        known = super().event(event)
+        """Grow with the content."""
+        handled = super().event(event)
         if event.type() == QEvent.Type.LayoutRequest and self.isVisible():
             self._grow_to_fit(at_least=self.height())
-        return known
+        return handled
 
     def _grow_to_fit(self, *, at_least: int) -> None:
         layout = self.layout()
@@ -134,10 +134,10 @@ class FittedDialog(PlainDialog):
 
 
 class Remark(QLabel):
-    """The line of a dialog that says how it went.
+    """The line of a dialog that shows messages.
 
     Args:
-        stays: It keeps its place while it says nothing.
+        stays: Whether the line keeps its room while it is empty.
     """
 
     def __init__(self, *, stays: bool = False) -> None:
@@ -147,20 +147,20 @@ class Remark(QLabel):
         self._stays = stays
         self.say("")
 
-    def say(self, what: Failure | str, *, role: str = "muted") -> None:
-        """Say something; a failure always in the colour of attention."""
-        failed = isinstance(what, Failure)
-        words = what.words if isinstance(what, Failure) else what
+    def say(self, message: Failure | str, *, role: str = "muted") -> None:
+        """Show a message; failures have the colour of attention."""
+        failed = isinstance(message, Failure)
+        text = message.words if isinstance(message, Failure) else message
         restyle(self, "role", "attention" if failed else role)
-        self.setText(words)
+        self.setText(text)
         if not self._stays:
-            self.setVisible(bool(words))
+            self.setVisible(bool(text))
 
 
 class RetryDialog(FittedDialog):
-    """A dialog that stays, with all that was typed, until what it asked for has worked.
+    """A dialog that stays open, with its input, until its request has succeeded.
 
-    A subclass calls :meth:`begin` when it asks; whoever does it calls :meth:`ended`.
+    A subclass calls :meth:`begin` when it sends its request; the receiver calls :meth:`ended`.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -169,13 +169,13 @@ class RetryDialog(FittedDialog):
         self.trying = False
 
     def begin(self) -> None:
-        """It is being tried."""
+        """Block the form while its request runs."""
         self.trying = True
         self.words.say("")
         self.check()
 
     def ended(self, outcome: Outcome[object]) -> None:
-        """Close when it has worked; else say why not, with the cursor where it can be mended."""
+        """Close after a success; after a failure, show it and focus the input to correct."""
         if isinstance(outcome, Done):
             self.accept()
             return
@@ -187,23 +187,23 @@ class RetryDialog(FittedDialog):
                 line.selectAll()
 
     def rest(self) -> None:
-        """Let it be asked once more."""
+        """Unblock the form, so that the user can submit it again."""
         self.trying = False
         self.check()
 
     def check(self) -> None:
-        """Enable the main button where it can be pressed."""
+        """Enable the main button if the input is complete."""
         raise NotImplementedError
 
     def at_fault(self, failure: Failure) -> QLineEdit | None:
-        """Return the line that is to be mended; None where it is not known."""
+        """Return the line with the wrong input; None if it is not known."""
         return None
 
     def forget(self) -> None:
-        """Clear what is secret."""
+        """Clear all secrets in the inputs."""
 
     def done(self, result: int) -> None:
-        """Keep no secret in a line that nobody sees any more."""
+        """Clear all secrets when the dialog closes."""
         self.forget()
         super().done(result)
 
@@ -211,8 +211,8 @@ class RetryDialog(FittedDialog):
 def press_focused(root: QWidget, event: QKeyEvent) -> bool:
     """Press the focused button when the event is a Return; return whether there was one."""
     button = root.focusWidget()
-    wanted = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
-    if not wanted or not isinstance(button, QPushButton | QToolButton):
+    is_return = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+    if not is_return or not isinstance(button, QPushButton | QToolButton):
         return False
     button.click()
     return True
@@ -221,61 +221,66 @@ def press_focused(root: QWidget, event: QKeyEvent) -> bool:
 def dialog_column(
     dialog: QDialog,
     title: str = "",
-    words: str = "",
+    purpose: str = "",
     *,
     role: str = "answer",
     spacing: int = GAP,
 ) -> QVBoxLayout:
-    """Give a dialog its padding, and return the column that its parts go into.
+    """Give a dialog its margins and title; return the layout for its parts.
 
     Args:
         dialog: A dialog without a layout.
-        title: Heads the column; empty for none.
-        words: What the dialog is for, below the title; empty for none.
-        role: Of the title in the style sheet.
+        title: Heading of the dialog; empty for none.
+        purpose: Purpose of the dialog, shown below the title; empty for none.
+        role: Role of the title in the style sheet.
         spacing: Pixels between the parts.
     """
-    made = column_of(spacing=spacing, inside=dialog)
-    made.setContentsMargins(PADDING, PADDING, PADDING, PADDING)
+    column = column_of(spacing=spacing, inside=dialog)
+    column.setContentsMargins(PADDING, PADDING, PADDING, PADDING)
     if title:
-        made.addWidget(label(title, role, wrap=True))
-    if words:
-        made.addWidget(label(words, "muted", wrap=True))
-    return made
+        column.addWidget(label(title, role, wrap=True))
+    if purpose:
+        column.addWidget(label(purpose, "muted", wrap=True))
+    return column
 
 
-def plain_button(words: str, act: Callable[..., object]) -> QPushButton:
+def plain_button(text: str, on_click: Callable[..., object]) -> QPushButton:
     """Return a button that Enter presses while it has the focus, and never otherwise."""
-    made = push_button(words, act)
-    made.setAutoDefault(False)
-    return made
+    button = push_button(text, on_click)
+    button.setAutoDefault(False)
+    return button
 
 
 class MainButton(QPushButton):
-    """The one button that does what a dialog is for.
+    """The main button of a dialog.
 
     Attributes:
-        missing: Says beside it what is still needed; :func:`button_row` puts it there.
+        missing: The line beside the button that names missing inputs; see :func:`button_row`.
 
     Args:
         words: What it does.
-        act: Does it.
-        enter: Enter presses it, wherever the focus is but on another button.
+        on_click: Called on a press.
+        enter: Whether Enter presses it, unless another button has the focus.
     """
 
-    def __init__(self, words: str, act: Callable[..., object], *, enter: bool = True) -> None:
-        super().__init__(words)
-        self.clicked.connect(lambda _=False: act())
+    def __init__(self, text: str, on_click: Callable[..., object], *, enter: bool = True) -> None:
+        super().__init__(text)
+        self.clicked.connect(lambda _=False: on_click())
         self.setProperty("role", "main")
         self.setAutoDefault(enter)
         self.setDefault(enter)
         self.missing = Remark()
 
-    def require(self, given: Mapping[str, object], *, free: bool = True) -> None:
-        """Enable it once all is given, and say until then what is not; ``free``: nothing runs."""
-        names = " · ".join(name for name, value in given.items() if not value)
-        words = filled(translate("Dialog", "Still needed: {what:text}"), what=names)
-        self.missing.say(words if names else "")
+    def require(self, inputs: Mapping[str, object], *, free: bool = True) -> None:
+        """Enable the button once every input is there; until then, name the missing ones.
+
+        Args:
+            inputs: Value of every input that is needed, by its name.
+            free: False while a job runs: the button stays disabled.
+        """
+        names = " · ".join(name for name, value in inputs.items() if not value)
+        text = filled(translate("Dialog", "Still needed: {what:text}"), what=names)
+        self.missing.say(text if names else "")
         self.setAccessibleDescription(self.missing.text())
         self.setEnabled(free and not names)
 
@@ -310,8 +315,8 @@ def button_row(*right: QWidget, left: Sequence[QWidget] = ()) -> QLayout:
     return row
 
 
-def opened(dialog: Shown) -> Shown:
-    """Open a dialog; nothing stands still behind it, and it goes when it is closed."""
+def opened(dialog: DialogT) -> DialogT:
+    """Open a dialog without blocking; it is deleted when it closes."""
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     dialog.open()
     return dialog
@@ -321,30 +326,30 @@ def ask_first(
     parent: QWidget,
     title: str,
     question: str,
-    words: str,
-    *acts: tuple[str, Callable[[], object]],
+    consequences: str,
+    *choices: tuple[str, Callable[[], object]],
     keep: str = "",
     safe: bool = True,
 ) -> QMessageBox:
-    """Ask before something is done.
+    """Ask the user to choose between actions.
 
     Args:
-        parent: Over which it opens.
-        title: Of the box.
-        question: What is asked.
-        words: What follows.
-        acts: What can be done, and what does it.
-        keep: What the button says that does nothing; empty: “Keep it”.
-        safe: That button is the default, since something is lost; else the first of the others.
+        parent: The widget over which the box opens.
+        title: Title of the box.
+        question: The question.
+        consequences: What follows from each choice.
+        choices: Text and action of each button.
+        keep: Text of the button that does nothing. Default: “Keep it”.
+        safe: Whether that button is the default; otherwise the first choice is.
     """
     box = QMessageBox(parent)
     box.setIcon(QMessageBox.Icon.NoIcon)
     box.setWindowTitle(title)
     box.setText(question)
-    box.setInformativeText(words)
-    buttons = [box.addButton(name, QMessageBox.ButtonRole.AcceptRole) for name, _ in acts]
-    for button, (_, act) in zip(buttons, acts, strict=True):
-        button.clicked.connect(lambda _checked=False, do=act: do())
+    box.setInformativeText(consequences)
+    buttons = [box.addButton(name, QMessageBox.ButtonRole.AcceptRole) for name, _ in choices]
+    for button, (_, action) in zip(buttons, choices, strict=True):
+        button.clicked.connect(lambda _checked=False, do=action: do())
     no = box.addButton(keep or translate("Stores", "Keep it"), QMessageBox.ButtonRole.RejectRole)
     box.setDefaultButton(no if safe else buttons[0])
     box.setEscapeButton(no)
@@ -357,15 +362,17 @@ _agreed: Final[list[bool]] = []
 def ask_to_read(
     parent: QWidget, paths: Iterable[Path], read: Callable[[], object]
 ) -> QMessageBox | None:
-    """Read files; where the system confines no reader, ask once a session if one is no plain text.
+    """Read files, after a question if one is not plain text and readers cannot be confined.
+
+    The question is asked once a session.
 
     Args:
-        parent: Over which the question opens.
+        parent: The widget over which the question opens.
         paths: The files and folders.
         read: Reads them.
 
     Returns:
-        The open question; None where nothing had to be asked.
+        The open question; None if no question was necessary.
     """
     if _agreed or confines_children() or all(is_plain(path) for path in paths):
         read()
@@ -394,12 +401,12 @@ LINE: Final = 32  # height of a line, as high as a choice beside it
 
 
 class LabelledField(QWidget):
-    """A name, a field, and a line for what is wrong with it.
+    """A field with its name and a line for errors.
 
     Args:
         caption: The name.
         widget: The field.
-        longest: Characters that it takes; 0 does not count.
+        longest: Maximum number of characters; 0 for no limit.
     """
 
     def __init__(self, caption: str, widget: QWidget, *, longest: int = 0) -> None:
@@ -414,20 +421,20 @@ class LabelledField(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         self._column = column_of(name, widget, spacing=3, inside=self)
 
-    def complain(self, words: str) -> None:
-        """Say below the field what is wrong; "" takes it back."""
-        if words and self.wrong.parent() is None:
+    def complain(self, fault: str) -> None:
+        """Show an error below the field; "" removes it."""
+        if fault and self.wrong.parent() is None:
             self._column.addWidget(self.wrong)
-        self.wrong.setText(words)
-        self.wrong.setVisible(bool(words))
-        self.widget.setAccessibleDescription(words)
+        self.wrong.setText(fault)
+        self.wrong.setVisible(bool(fault))
+        self.widget.setAccessibleDescription(fault)
 
 
 class Words(LabelledField):
-    """Words to be typed, on one line or on several.
+    """A field for text of one or several lines.
 
     Signals:
-        edited: They have changed.
+        edited: The text has changed.
     """
 
     edited = Signal()
@@ -448,55 +455,55 @@ class Words(LabelledField):
 
     @property
     def text(self) -> str:
-        """What stands in it, without blanks around."""
+        """The text of the field, without surrounding blanks."""
         box = self._box
         return (box.text() if isinstance(box, QLineEdit) else box.toPlainText()).strip()
 
     def set_text(self, text: str) -> None:
-        """Put words in."""
+        """Set the text of the field."""
         if isinstance(self._box, QLineEdit):
             self._box.setText(text)
             self._box.setCursorPosition(0)
         else:
             self._box.setPlainText(text)
 
-    def set_hint(self, words: str) -> None:
-        """Say what stands there when nothing is typed."""
-        self._box.setPlaceholderText(words)
+    def set_hint(self, hint: str) -> None:
+        """Set the placeholder of the empty field."""
+        self._box.setPlaceholderText(hint)
 
     def check(self) -> bool:
-        """Say when it is too long; return whether it fits."""
+        """Show an error if the text is too long; return whether it fits."""
         fits = len(self.text) <= self._longest
-        words = translate(
+        text = translate(
             "Report", "This has {n:count} characters; a report takes {most:count}. Shorten it."
         )
-        words = filled(words, n=len(self.text), most=self._longest)
-        self.complain("" if fits else words)
+        text = filled(text, n=len(self.text), most=self._longest)
+        self.complain("" if fits else text)
         return fits
 
 
 def choice(
-    caption: str, rows: Sequence[tuple[str, str]], current: str, act: Callable[[], object]
+    caption: str, rows: Sequence[tuple[str, str]], current: str, on_change: Callable[[], object]
 ) -> tuple[LabelledField, QComboBox]:
     """Return a field with a choice of values, and the box in it."""
     box = combo(rows, current)
     box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
     box.setMinimumContentsLength(6)
-    box.currentIndexChanged.connect(lambda _: act())
+    box.currentIndexChanged.connect(lambda _: on_change())
     return LabelledField(caption, box), box
 
 
 def combo(rows: Iterable[tuple[object, str]], current: object = None) -> QComboBox:
-    """Return a choice of values with their words; the current one is chosen, else the first."""
+    """Return a choice of values with their texts; the current one, or the first, is selected."""
     box = QComboBox()
-    for value, words in rows:
-        box.addItem(words, value)
+    for value, text in rows:
+        box.addItem(text, value)
     box.setCurrentIndex(max(0, box.findData(current)))
     return box
 
 
 def value_of(field: QWidget) -> Any:
-    """Return what is typed or chosen; the line ends of a long text belong to it."""
+    """Return the value of a field; a long text keeps its line ends."""
     match field:
         case QComboBox():
             return field.currentData()
@@ -512,27 +519,27 @@ def value_of(field: QWidget) -> Any:
 def named_rows(
     rows: Iterable[tuple[str, QWidget]], *, spacing: int = GRID, aligned: bool = False
 ) -> QFormLayout:
-    """Return a form of fields with their names before them, as screen readers say them too."""
+    """Return a form with a name before each field, which is also the accessible name."""
     form = QFormLayout()
     form.setSpacing(spacing)
     if aligned:
         form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-    for words, field in rows:
-        name_input(field, words)
-        form.addRow(words, field)
+    for name, field in rows:
+        name_input(field, name)
+        form.addRow(name, field)
     return form
 
 
 def pair(first: QWidget, second: QWidget, *, shares: tuple[int, int] = (1, 1)) -> QLayout:
     """Put two fields beside each other."""
-    made = row_of()
+    row = row_of()
     for part, share in zip((first, second), shares, strict=True):
-        made.addWidget(part, share, Qt.AlignmentFlag.AlignTop)
-    return made
+        row.addWidget(part, share, Qt.AlignmentFlag.AlignTop)
+    return row
 
 
 def spin_box(low: int, high: int, value: int) -> QSpinBox:
-    """Return a field for a whole number, its text as far from the edge as in other fields."""
+    """Return a field for an integer, with the same text margin as other fields."""
     box = QSpinBox()
     box.setRange(low, high)
     box.setValue(value)
@@ -540,14 +547,15 @@ def spin_box(low: int, high: int, value: int) -> QSpinBox:
     return box
 
 
-def name_input(widget: QWidget, words: str) -> None:
-    """Give a widget its accessible name; a spin box has a line inside that is asked as well."""
-    widget.setAccessibleName(words)
+def name_input(widget: QWidget, name: str) -> None:
+    """Set the accessible name of a widget and of the line inside a spin box."""
+    widget.setAccessibleName(name)
     for line in widget.findChildren(QLineEdit):
-        line.setAccessibleName(words)
+        line.setAccessibleName(name)
 
 
 Take = Callable[[Path], object]
+# Size of Qt's own file dialog, and widths of its columns: name, size, type, date.
 SIZE: Final = QSize(860, 560)
 WIDTHS: Final = (310, 90, 110, 150)
 _ARROWS: Final = {"backButton": "←", "forwardButton": "→", "toParentButton": "↑"}
@@ -555,16 +563,16 @@ _last: Final[list[str]] = []
 
 
 def ask_file(parent: QWidget, title: str, take: Take, *kinds: str) -> QFileDialog:
-    """Ask for one file that is there.
+    """Ask for one existing file.
 
     Args:
         parent: The window or dialog that asks.
-        title: Of the question.
-        take: Gets the file that was chosen, and is not called when none was.
-        kinds: What is offered, as ``Profiles (*.json)``; left out: every file.
+        title: Title of the file dialog.
+        take: Called with the chosen file; not called if the user cancels.
+        kinds: File filters such as ``Profiles (*.json)``. Default: all files.
 
     Returns:
-        The open question; it is deleted when it closes.
+        The open file dialog; it is deleted when it closes.
     """
     dialog = _question(parent, title, kinds)
     dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
@@ -574,7 +582,7 @@ def ask_file(parent: QWidget, title: str, take: Take, *kinds: str) -> QFileDialo
 def ask_files(
     parent: QWidget, title: str, take: Callable[[list[Path]], object], *kinds: str
 ) -> QFileDialog:
-    """Ask for files that are there; as :func:`ask_file`."""
+    """Ask for existing files; see :func:`ask_file`."""
     dialog = _question(parent, title, kinds)
     dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
     dialog.filesSelected.connect(lambda names: take([*map(Path, names)]))
@@ -582,7 +590,7 @@ def ask_files(
 
 
 def ask_folder(parent: QWidget, title: str, take: Take) -> QFileDialog:
-    """Ask for a folder that is there; as :func:`ask_file`."""
+    """Ask for an existing folder; see :func:`ask_file`."""
     dialog = _question(parent, title, ())
     dialog.setFileMode(QFileDialog.FileMode.Directory)
     dialog.setOption(QFileDialog.Option.ShowDirsOnly)
@@ -599,17 +607,17 @@ def ask_target(
     folder: Path | None = None,
     confirm: bool = True,
 ) -> QFileDialog:
-    """Ask where a file is to be written; about one that is there the question asks by itself.
+    """Ask for the file to write; the file dialog itself asks before it replaces one.
 
     Args:
-        parent: As of :func:`ask_file`.
-        title: As of :func:`ask_file`.
-        take: As of :func:`ask_file`.
-        kinds: As of :func:`ask_file`.
-        name: What is suggested.
-        suffix: Ending of a name that has none; of several kinds that of the chosen one follows.
-        folder: Where it begins.
-        confirm: False leaves it to the caller to ask about a file that is there.
+        parent: See :func:`ask_file`.
+        title: See :func:`ask_file`.
+        take: See :func:`ask_file`.
+        kinds: See :func:`ask_file`.
+        name: Suggested name.
+        suffix: Suffix for a name without one; with several kinds, the chosen kind's.
+        folder: Folder that the dialog shows first.
+        confirm: False if the caller asks before it replaces a file.
     """
     dialog = _question(parent, title, kinds)
     dialog.setFileMode(QFileDialog.FileMode.AnyFile)
@@ -618,7 +626,7 @@ def ask_target(
     dialog.setDefaultSuffix(suffix)
     if len(kinds) > 1:
         dialog.filterSelected.connect(
-            lambda chosen: dialog.setDefaultSuffix(chosen.split("*.")[-1].rstrip(")"))
+            lambda name_filter: dialog.setDefaultSuffix(name_filter.split("*.")[-1].rstrip(")"))
         )
     if folder is not None:
         dialog.setDirectory(str(folder))
@@ -640,7 +648,7 @@ def _question(parent: QWidget, title: str, kinds: tuple[str, ...]) -> QFileDialo
 
 
 def _apply_style(dialog: QFileDialog) -> None:
-    """Dress Qt's own dialog; where the desktop has one it has no widgets of Qt's."""
+    """Style Qt's own file dialog; a native dialog has no Qt widgets and stays as it is."""
     for line in dialog.findChildren(QLineEdit):
         completer = line.completer()
         popup = None if completer is None else completer.popup()

@@ -1,4 +1,4 @@
-"""Pages of a document, under one another: laid out, scrolled and zoomed; others draw them."""
+"""A scrolling view of a document's pages; its owner draws the pages."""
 
 from __future__ import annotations
 
@@ -33,19 +33,24 @@ WIDTH: Final = "width"
 PAGE: Final = "page"
 ACTUAL: Final = "actual"
 _ACTUAL: Final = 96 / 72  # pixels a point at the size of the paper
-_KEPT, _KEPT_BYTES = 12, 160 << 20  # pictures that are held at once, the nearest ones
+# Of the drawn pages, those nearest to the page in view are kept, up to a number and a size.
+_MAX_PICTURES, _MAX_PICTURE_BYTES = 12, 160 << 20
 _FINEST: Final = 300  # dpi
 _MOST_PIXELS: Final = 16_000_000  # of one picture; what is larger is drawn coarser
 
 
 def zoom_box(larger: Sequence[str] = ()) -> QComboBox:
-    """Return a choice of how large pages are shown; ``larger`` in per cent of the real size."""
+    """Return a choice of page sizes.
+
+    Args:
+        larger: Further sizes in per cent of the paper size.
+    """
     box = combo(
         (
             (PAGE, translate("Report", "Whole page")),
             (WIDTH, translate("Report", "Page width")),
             (ACTUAL, translate("Report", "Actual size")),
-            *((one, f"{one} %") for one in larger),
+            *((percent, f"{percent} %") for percent in larger),
         ),
         WIDTH,
     )
@@ -54,19 +59,19 @@ def zoom_box(larger: Sequence[str] = ()) -> QComboBox:
 
 
 class PagesView(QAbstractScrollArea):
-    """Shows pages, and keeps the old ones until the new ones are drawn.
+    """A view of pages that keeps old pictures until new ones are drawn.
 
     Args:
-        name: What is shown, for people.
+        name: Accessible name of the view.
 
     Attributes:
-        page: Which one is in view, from 0.
-        ahead: Pages before and behind those in view that are drawn as well.
+        page: Number of the page in view, from 0.
+        ahead: Number of pages before and after the visible ones that are also drawn.
         between: Pixels below each page.
 
     Signals:
-        page_changed: Another page is in view.
-        wanted: Some pages are to be drawn; see :meth:`missing`.
+        page_changed: The view shows another page.
+        wanted: Pages have to be drawn; see :meth:`missing`.
     """
 
     page_changed = Signal()
@@ -97,44 +102,48 @@ class PagesView(QAbstractScrollArea):
 
     @property
     def pages(self) -> int:
-        """How many pages there are."""
+        """Number of pages."""
         return len(self._sizes)
 
     def show_pages(self, sizes: Sequence[QSizeF]) -> None:
-        """Show another edition, its pages of these sizes in points; the place stays."""
-        place = self._place()
+        """Show another edition of the document at the same position.
+
+        Args:
+            sizes: Size of every page in points.
+        """
+        scroll = self._place()
         self._sizes = tuple(sizes)
         self._edition += 1
         self._pictures = {p: v for p, v in self._pictures.items() if p < self.pages}
         self._stale = False
-        self._measure(place)
+        self._measure(scroll)
         self._name()
         self.page_changed.emit()
 
     def set_stale(self, stale: bool) -> None:
-        """Mark what is shown as being renewed, or as being up to date."""
+        """Mark the pages as outdated or as up to date."""
         self._stale = stale
         self.viewport().update()
 
     def put(self, page: int, dpi: int, picture: QImage) -> None:
-        """Take a page that was drawn."""
+        """Store the picture of a page."""
         self._pictures[page] = (self._edition, dpi, picture)
-        held = 0
-        for number, near in enumerate(sorted(self._pictures, key=lambda p: abs(p - self.page))):
-            held += self._pictures[near][2].sizeInBytes()
-            if number >= _KEPT or (number and held > _KEPT_BYTES):
-                del self._pictures[near]
+        total_bytes = 0
+        for number, nearest in enumerate(sorted(self._pictures, key=lambda p: abs(p - self.page))):
+            total_bytes += self._pictures[nearest][2].sizeInBytes()
+            if number >= _MAX_PICTURES or (number and total_bytes > _MAX_PICTURE_BYTES):
+                del self._pictures[nearest]
         self.viewport().update()
 
     def dpi(self, page: int) -> int:
-        """Return how fine a page must be drawn now."""
+        """Return the resolution, in dots per inch, at which a page must be drawn."""
         size = self._sizes[page]
-        most = 72 * math.sqrt(_MOST_PIXELS / (size.width() * size.height()))
-        wanted = round(72 * self.scale(page) * self.devicePixelRatioF())
-        return max(1, min(_FINEST, math.floor(most), wanted))
+        largest = 72 * math.sqrt(_MOST_PIXELS / (size.width() * size.height()))
+        exact = round(72 * self.scale(page) * self.devicePixelRatioF())
+        return max(1, min(_FINEST, math.floor(largest), exact))
 
     def in_view(self) -> range:
-        """Return the pages on screen."""
+        """Return the numbers of the visible pages."""
         top = self.verticalScrollBar().value()
         first = bisect_right(self._tops, top) - 1
         if first >= 0 and first < self.pages and self._bottom(first) <= top:
@@ -143,17 +152,17 @@ class PagesView(QAbstractScrollArea):
         return range(max(0, first), min(self.pages, last))
 
     def missing(self) -> tuple[int, ...]:
-        """Return the pages that are not drawn as they should be, those in view before others."""
-        seen = self.in_view()
+        """Return the pages without an up-to-date picture, visible pages first."""
+        visible = self.in_view()
         around = [
             page
-            for by in range(1, self.ahead + 1)
-            for page in (seen.stop - 1 + by, seen.start - by)
+            for distance in range(1, self.ahead + 1)
+            for page in (visible.stop - 1 + distance, visible.start - distance)
             if 0 <= page < self.pages
         ]
         return tuple(
             page
-            for page in (*seen, *around)
+            for page in (*visible, *around)
             if self._pictures.get(page, (0, 0))[:2] != (self._edition, self.dpi(page))
         )
 
@@ -165,29 +174,29 @@ class PagesView(QAbstractScrollArea):
         return self._fit
 
     def set_fit(self, fit: str) -> None:
-        """Choose how large pages are."""
-        place = self._place()
+        """Set the size of the pages."""
+        scroll = self._place()
         self._fit = fit
-        self._measure(place)
+        self._measure(scroll)
 
     def fits(self) -> Sequence[str]:
-        """Return what there is to choose from."""
+        """Return all page sizes."""
         return (PAGE, WIDTH, ACTUAL)
 
-    def zoom(self, by: int) -> None:
-        """Take the next larger size, or the next smaller one; 0 is the width of the view."""
+    def zoom(self, step: int) -> None:
+        """Change to a larger (1) or smaller (-1) size; 0 fits the width of the view."""
         page = min(self.page, self.pages - 1)
         if page < 0:
             return
-        if not by:
+        if not step:
             self.set_fit(WIDTH)
         order = sorted(self.fits(), key=lambda fit: self._scaled(page, fit))
-        place = order.index(self._fit) + by
-        self.set_fit(order[max(0, min(place, len(order) - 1))])
+        index = order.index(self._fit) + step
+        self.set_fit(order[max(0, min(index, len(order) - 1))])
         self.page_changed.emit()
 
     def scale(self, page: int) -> float:
-        """Return the pixels of a point of a page."""
+        """Return the scale of a page in pixels a point."""
         return self._scaled(page, self._fit)
 
     def _scaled(self, page: int, fit: str) -> float:
@@ -196,18 +205,18 @@ class PagesView(QAbstractScrollArea):
         size = self._sizes[page]
         wide = (self.viewport().width() - 2 * GAP) / size.width()
         high = (self.viewport().height() - 2 * GAP - 2) / size.height()
-        wanted = min(wide, high) if fit == PAGE else min(wide, 2 * _ACTUAL)
+        scale = min(wide, high) if fit == PAGE else min(wide, 2 * _ACTUAL)
         # Whole dots an inch, so that pictures are drawn dot by dot and stay sharp.
         ratio = self.devicePixelRatioF()
-        return max(1, math.floor(72 * wanted * ratio)) / 72 / ratio
+        return max(1, math.floor(72 * scale * ratio)) / 72 / ratio
 
     def go(self, page: int) -> None:
-        """Bring a page to the top."""
+        """Scroll to the top of a page."""
         page = max(0, min(page, self.pages - 1))
         self.verticalScrollBar().setValue(round(self._tops[page]) - GAP)
 
     def place_of(self, page: int) -> QRectF:
-        """Return where a page is in the viewport."""
+        """Return the rectangle of a page in the viewport."""
         wide = self._sizes[page].width() * self.scale(page)
         x = max(GAP, (self.viewport().width() - wide) / 2) - self.horizontalScrollBar().value()
         y = self._tops[page] - self.verticalScrollBar().value()
@@ -220,19 +229,24 @@ class PagesView(QAbstractScrollArea):
         return next((p for p in self.in_view() if self.place_of(p).contains(point)), None)
 
     def show_box(self, page: int, box: QRectF) -> None:
-        """Bring a part of a page on screen, where it is not; ``box`` in shares of the page."""
-        place = self.place_of(page)
+        """Scroll a part of a page into view.
+
+        Args:
+            page: Number of the page.
+            box: The part, in fractions of the page.
+        """
+        rect = self.place_of(page)
         for bar, low, high, room in (
             (
                 self.verticalScrollBar(),
-                place.top() + box.top() * place.height(),
-                place.top() + box.bottom() * place.height(),
+                rect.top() + box.top() * rect.height(),
+                rect.top() + box.bottom() * rect.height(),
                 self.viewport().height(),
             ),
             (
                 self.horizontalScrollBar(),
-                place.left() + box.left() * place.width(),
-                place.left() + box.right() * place.width(),
+                rect.left() + box.left() * rect.width(),
+                rect.left() + box.right() * rect.width(),
                 self.viewport().width(),
             ),
         ):
@@ -243,14 +257,14 @@ class PagesView(QAbstractScrollArea):
         return self._tops[page + 1] - self.between
 
     def _place(self) -> float:
-        """Return what is at the top, in pages."""
+        """Return the scroll position in pages."""
         top = self.verticalScrollBar().value()
         page = max(0, min(bisect_right(self._tops, top + GAP) - 1, self.pages - 1))
         if not self.pages:
             return 0.0
         return page + (top + GAP - self._tops[page]) / (self._tops[page + 1] - self._tops[page])
 
-    def _measure(self, place: float) -> None:
+    def _measure(self, scroll: float) -> None:
         view, bar = self.viewport(), self.verticalScrollBar()
         highs = (size.height() * self.scale(p) for p, size in enumerate(self._sizes))
         self._tops = [*accumulate((high + self.between for high in highs), initial=float(GAP))]
@@ -263,10 +277,10 @@ class PagesView(QAbstractScrollArea):
         )
         over = round(widest + 2 * GAP - view.width())
         across.setRange(0, 0 if self._fit in (WIDTH, PAGE) else max(0, over))
-        page = max(0, min(int(place), self.pages - 1))
+        page = max(0, min(int(scroll), self.pages - 1))
         if self.pages:
             pitch = self._tops[page + 1] - self._tops[page]
-            bar.setValue(round(self._tops[page] - GAP + (place - page) * pitch))
+            bar.setValue(round(self._tops[page] - GAP + (scroll - page) * pitch))
         self._moved()
 
     def _moved(self, _value: int = 0) -> None:
@@ -283,11 +297,11 @@ class PagesView(QAbstractScrollArea):
             self.wanted.emit()
 
     def summary(self) -> str:
-        """Say where one is."""
+        """Return the position in words."""
         if not self.pages:
             return translate("Pages", "No pages yet")
-        words = translate("Pages", "Page {page:count} of {pages:count}")
-        return filled(words, page=self.page + 1, pages=self.pages)
+        text = translate("Pages", "Page {page:count} of {pages:count}")
+        return filled(text, page=self.page + 1, pages=self.pages)
 
     def _name(self) -> None:
         self.setAccessibleName(f"{self._called}. {self.summary()}")
@@ -295,19 +309,19 @@ class PagesView(QAbstractScrollArea):
     # Qt
 
     def event(self, event: QEvent) -> bool:
-        """Draw anew on a screen with finer or coarser pixels."""
+        """Draw the pages again on a screen of another resolution."""
         if event.type() == QEvent.Type.DevicePixelRatioChange:
             self._moved()
         return super().event(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Fit the pages again."""
-        place = self._place()
+        scroll = self._place()
         super().resizeEvent(event)
-        self._measure(place)
+        self._measure(scroll)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Go from page to page, to the first and to the last; the rest scrolls."""
+        """Move to another page, or scroll."""
         bar = self.verticalScrollBar()
         match event.key():
             case Qt.Key.Key_Right:
@@ -326,7 +340,7 @@ class PagesView(QAbstractScrollArea):
                 super().keyPressEvent(event)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Scroll; with Ctrl go from size to size."""
+        """Scroll, or zoom with Ctrl."""
         if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             self.zoom(1 if event.angleDelta().y() > 0 else -1)
             event.accept()
@@ -334,29 +348,29 @@ class PagesView(QAbstractScrollArea):
         super().wheelEvent(event)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Draw the pages in view."""
+        """Draw the visible pages."""
         painter = QPainter(self.viewport())
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
         colours, view = self.palette(), self.viewport()
         line = colours.color(QPalette.ColorRole.Mid)
         painter.fillRect(view.rect(), colours.color(QPalette.ColorRole.AlternateBase))
         for page in self.in_view():
-            place = self.place_of(page)
-            painter.fillRect(place, QColor("white"))
-            found = self._pictures.get(page)
-            if found is not None:
+            rect = self.place_of(page)
+            painter.fillRect(rect, QColor("white"))
+            picture = self._pictures.get(page)
+            if picture is not None:
                 painter.setOpacity(0.45 if self._stale else 1.0)
-                own = QSizeF(found[2].size()) / self.devicePixelRatioF()
-                off = max(abs(own.width() - place.width()), abs(own.height() - place.height()))
-                painter.drawImage(QRectF(place.topLeft(), own) if off < 1 else place, found[2])
+                size = QSizeF(picture[2].size()) / self.devicePixelRatioF()
+                off = max(abs(size.width() - rect.width()), abs(size.height() - rect.height()))
+                painter.drawImage(QRectF(rect.topLeft(), size) if off < 1 else rect, picture[2])
                 painter.setOpacity(1.0)
-            self.paint_over(painter, page, place)
+            self.paint_over(painter, page, rect)
             painter.setPen(QPen(line, 1))
             painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRect(place.adjusted(-0.5, -0.5, 0.5, 0.5))
+            painter.drawRect(rect.adjusted(-0.5, -0.5, 0.5, 0.5))
         if self.hasFocus():
             focus_ring(painter, colours.color(QPalette.ColorRole.Highlight), view.rect())
         painter.end()
 
-    def paint_over(self, painter: QPainter, page: int, place: QRectF) -> None:
-        """Draw what belongs on a page."""
+    def paint_over(self, painter: QPainter, page: int, rect: QRectF) -> None:
+        """Draw an overlay on a page."""

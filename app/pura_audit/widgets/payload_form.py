@@ -1,4 +1,4 @@
-"""A payload to be typed: as bits or in hex, or field by field; each follows the other."""
+"""A form for a payload: as bits, in hex or field by field, kept in step."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from pura_audit.widgets.form_dialog import LabelledField, Remark, combo, value_o
 
 
 class PayloadForm(QWidget):
-    """One line for the whole payload, and one for each field that a profile names.
+    """A form with one line for the payload and one for each field of the profile.
 
     Signals:
-        changed: Another payload is typed, or none.
+        changed: The payload has changed.
     """
 
     changed = Signal()
@@ -36,11 +36,11 @@ class PayloadForm(QWidget):
         self._rows = column_of(spacing=GRID)
         self._words = Remark()
         self.caption = translate("Payload", "Payload, in hex or as bits")
-        whole = LabelledField(self.caption, self.whole)
-        column_of(self._rows, whole, self._words, spacing=GAP, inside=self)
+        whole_field = LabelledField(self.caption, self.whole)
+        column_of(self._rows, whole_field, self._words, spacing=GAP, inside=self)
 
     def show_profile(self, profile: Profile | None) -> None:
-        """Ask for the payload of another profile; what was typed stays where it fits."""
+        """Ask for the payload of another profile; keep the input that fits."""
         if profile == self._profile:
             return
         self._profile = profile
@@ -56,7 +56,7 @@ class PayloadForm(QWidget):
         self._read_whole()
 
     def set_payload(self, payload: Payload) -> None:
-        """Put a payload in."""
+        """Set the payload."""
         self.whole.setText(payload.hex)
         self._read_whole()
 
@@ -64,27 +64,27 @@ class PayloadForm(QWidget):
         profile, typed = self._profile, self.whole.text().strip()
 
         def read() -> Payload | None:
-            found, values = None, {}
+            payload, field_texts = None, {}
             if profile is not None and typed:
-                found = parse_payload(typed, profile.payload_bits)
-                values = {one.name: one.text for one in unpack(profile.fields, found)}
+                payload = parse_payload(typed, profile.payload_bits)
+                field_texts = {one.name: one.text for one in unpack(profile.fields, payload)}
             for name, line in self.lines.items():
-                _put(line, values.get(name, ""))
-            return found
+                _put(line, field_texts.get(name, ""))
+            return payload
 
         self._take(read)
 
     def _read_fields(self) -> None:
         profile = self._profile
-        values = {name: value_of(line) for name, line in self.lines.items()}
+        field_texts = {name: value_of(line) for name, line in self.lines.items()}
 
         def read() -> Payload | None:
             self.whole.clear()
-            if profile is None or not all(values.values()):
+            if profile is None or not all(field_texts.values()):
                 return None
-            found = pack(profile.fields, values)
-            self.whole.setText(found.hex)
-            return found
+            payload = pack(profile.fields, field_texts)
+            self.whole.setText(payload.hex)
+            return payload
 
         self._take(read)
 

@@ -39,15 +39,15 @@ pg.setConfigOptions(antialias=True)
 
 
 class Plot(pg.PlotWidget):
-    """One plot with a keyboard cursor.
+    """A plot with a keyboard cursor.
 
     Signals:
         stepped: Left (-1) or right (+1) was pressed.
         jumped: Home (-1) or End (+1) was pressed.
         raised: Up (-1) or down (+1) was pressed.
         zoomed: More (1) or less (-1) of it is wanted: + and -, or the wheel.
-        pressed: A place of the plot was clicked, in data coordinates.
-        hovered: The pointer is there.
+        pressed: The user clicked; carries the data coordinates.
+        hovered: The pointer moved; carries the data coordinates.
     """
 
     stepped = Signal(int)
@@ -83,7 +83,7 @@ class Plot(pg.PlotWidget):
         self.dress()
 
     def dress(self) -> None:
-        """Take the colours of the theme."""
+        """Apply the colours of the theme."""
         self.setBackground(self.theme.colour("card"))
         for name in ("left", "bottom"):
             axis = self.getPlotItem().getAxis(name)
@@ -107,24 +107,24 @@ class Plot(pg.PlotWidget):
                 event.ignore()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Tell that more or less is wanted."""
+        """Report a zoom with the wheel."""
         if turned := event.angleDelta().y():
             self.zoomed.emit(1 if turned > 0 else -1)
         event.accept()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Tell where it was clicked."""
+        """Report a click."""
         super().mousePressEvent(event)
         self.pressed.emit(*self._place(event))
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Tell where the pointer is."""
+        """Report the position of the pointer."""
         self.hovered.emit(*self._place(event))
 
     def _place(self, event: QMouseEvent) -> tuple[float, float]:
         scene = self.mapToScene(event.position().toPoint())
-        place = self.getPlotItem().getViewBox().mapSceneToView(scene)
-        return place.x(), place.y()
+        point = self.getPlotItem().getViewBox().mapSceneToView(scene)
+        return point.x(), point.y()
 
     def _draw_soon(self) -> None:
         if not self._draw_later.isActive():  # begun anew by every change it would never end
@@ -163,19 +163,19 @@ _SCALE = 2  # of exported pictures
 
 
 def why_empty(audit: Audit | None) -> str:
-    """Say why a card has nothing to show: no audit yet, or none of this text."""
+    """Return why a card is empty: no audit yet, or the record lacks the text."""
     if audit is None:
         return translate("Plot", "Appears here after the audit.")
     return translate("Plot", "The text was not examined: there is nothing to show.")
 
 
 class PlotCard(Card):
-    """Base of the ring, the bits and the course.
+    """Base class of the three evidence cards.
 
     Signals:
-        table_wanted: The table twin is asked for.
-        noticed: Something to say in the status line.
-        filled_changed: There is something to show now, or nothing any more.
+        table_wanted: The user asked for the table behind the picture.
+        noticed: A message for the status line.
+        filled_changed: The card got content or became empty.
     """
 
     table_wanted = Signal()
@@ -186,13 +186,13 @@ class PlotCard(Card):
     def __init__(self, title: str, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(title, parent, inner=20)
         self.theme = theme
-        words = filled(translate("Plot", "Table, copy and export of “{title:text}”"), title=title)
-        self._more = IconButton(theme, "more", words)
+        text = filled(translate("Plot", "Table, copy and export of “{title:text}”"), title=title)
+        self._more = IconButton(theme, "more", text)
         self._more.open_menu(self._build_menu())
         self.head.addWidget(self._more)
 
     def show_plot(self, plot: QWidget) -> None:
-        """Put the plot into the card, and words in its place while there is nothing to show."""
+        """Put the plot into the card, and a text in its place while it is empty."""
         self._pages = QStackedWidget()
         self.empty = label("", "muted", wrap=True)
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -202,7 +202,7 @@ class PlotCard(Card):
         self.body.addWidget(self._pages, 1)
 
     def set_filled(self, filled: bool, audit: Audit | None) -> None:
-        """Show the plot, or the words that say why there is none."""
+        """Show the plot, or the reason why it is empty."""
         self.empty.setText(why_empty(audit))
         self._pages.setCurrentIndex(int(filled))
         self._more.setEnabled(filled)
@@ -225,15 +225,15 @@ class PlotCard(Card):
         raise NotImplementedError
 
     def summary(self) -> str:
-        """Return what the picture shows, in words."""
+        """Return a description of the picture."""
         raise NotImplementedError
 
     def file_stem(self) -> str:
-        """Return the name that an exported file is offered."""
+        """Return the suggested name of an exported file, without its suffix."""
         return "pura-audit"
 
     def redescribe(self) -> None:
-        """Tell screen readers what the picture shows now."""
+        """Update the description for screen readers."""
         self.canvas().setAccessibleName(self.title.text())
         self.canvas().setAccessibleDescription(self.summary())
 
@@ -262,12 +262,12 @@ class PlotCard(Card):
         """
         match path.suffix.lower():
             case ".csv":
-                data = self.csv_text().encode("utf-8-sig")
+                file_bytes = self.csv_text().encode("utf-8-sig")
             case ".svg":
-                data = self._svg()
+                file_bytes = self._svg()
             case _:
-                data = self._png()
-        write_or_refuse(path, data)
+                file_bytes = self._png()
+        write_or_refuse(path, file_bytes)
 
     def _png(self) -> bytes:
         buffer = QBuffer()
@@ -299,14 +299,14 @@ class PlotCard(Card):
 
     def _build_menu(self) -> QMenu:
         menu = QMenu(self)
-        for words, act in (
+        for text, action in (
             (translate("Plot", "Show as table"), self.table_wanted.emit),
             (translate("Plot", "Copy picture"), self._copy_picture),
             (translate("Plot", "Copy table"), self._copy_table),
             (translate("Plot", "Copy summary in words"), self._copy_words),
             (translate("Plot", "Export …"), self._ask_export),
         ):
-            menu.addAction(words, act)
+            menu.addAction(text, action)
         return menu
 
     def _copy_picture(self) -> None:
@@ -334,14 +334,15 @@ class PlotCard(Card):
         try:
             self.export(path)
         except InputError as error:
-            words = filled(
+            text = filled(
                 translate("Plot", "Not exported: {reason:text}"), reason=error_words(error)
             )
         else:
-            words = filled(translate("Plot", "Exported: {file:text}"), file=path.name)
-        self.noticed.emit(words)
+            text = filled(translate("Plot", "Exported: {file:text}"), file=path.name)
+        self.noticed.emit(text)
 
 
+# Pixels: the heading above the steps, and the steps; the ratios below need 18 more.
 TOP, BAND = 20, 34
 HEIGHT = TOP + BAND + 18
 
@@ -367,15 +368,15 @@ class ScaleStrip(QWidget):
         return QSize(320, HEIGHT)
 
     def show_place(self, word: str, log10_lr: float) -> None:
-        """Mark our place.
+        """Mark the reached step.
 
         Args:
             word: Word of the scale in the record, English.
             log10_lr: Reported likelihood ratio; below 0 it supports H2.
         """
         rows = scale(language())
-        words = [row.word for row in scale("en")]
-        self._place = words.index(word) if word in words else None
+        steps = [row.word for row in scale("en")]
+        self._place = steps.index(word) if word in steps else None
         if self._place is None:
             self.update()
             return
@@ -404,25 +405,25 @@ class ScaleStrip(QWidget):
         boxes = self._boxes([row.word for row in rows])
         order = [i for i in range(len(rows)) if i != self._place]
         # The reached step comes last: its frame lies over its neighbours'.
-        for place in order + ([self._place] if self._place is not None else []):
-            self._step(painter, boxes[place], rows[place].word, reached=place == self._place)
+        for step in order + ([self._place] if self._place is not None else []):
+            self._step(painter, boxes[step], rows[step].word, reached=step == self._place)
         painter.setPen(self._theme.colour("muted"))
         painter.setFont(fonts.face(fonts.LABEL))
         for box, row in zip(boxes[1:], rows[1:], strict=True):
             mark = QRectF(box.left() - 40, TOP + BAND + 3, 80, 14)
             painter.drawText(mark, Qt.AlignmentFlag.AlignCenter, number(round(10**row.low)))
 
-    def _boxes(self, words: list[str]) -> list[QRectF]:
-        """Share the width so that every word has its two lines, the rest in equal parts."""
+    def _boxes(self, labels: list[str]) -> list[QRectF]:
+        """Return the boxes of the steps: two lines for each word, and equal shares of the rest."""
         metrics = QFontMetricsF(fonts.face(fonts.LABEL, strong=True))
-        least = []
-        for word in words:
+        widths = []
+        for word in labels:
             parts = [metrics.horizontalAdvance(part) for part in word.split()]
-            least.append(max(*parts, 0.6 * metrics.horizontalAdvance(word)) + 12)
-        share = max(0.0, self.width() - 1 - sum(least)) / len(words)
-        shrink = min(1.0, (self.width() - 1) / sum(least))
+            widths.append(max(*parts, 0.6 * metrics.horizontalAdvance(word)) + 12)
+        share = max(0.0, self.width() - 1 - sum(widths)) / len(labels)
+        shrink = min(1.0, (self.width() - 1) / sum(widths))
         boxes, x = [], 0.5
-        for width in least:
+        for width in widths:
             boxes.append(QRectF(x, TOP + 0.5, width * shrink + share, BAND))
             x += width * shrink + share
         return boxes

@@ -29,7 +29,7 @@ _SPECIAL: Final = {"\n": "⏎", "\t": "⇥", "\r": "␍", "\u00a0": "⍽", "\u20
 
 @lru_cache(maxsize=4096)
 def shown(char: str) -> str:
-    """Return what stands on screen for a character; always exactly one character.
+    """Return the single character that is displayed for a character.
 
     Controls, line separators, zero-width and direction characters are shown as signs: none of
     them may act on the display, and an auditor wants to see them.
@@ -44,14 +44,14 @@ def shown(char: str) -> str:
 
 
 def hidden_name(char: str) -> str | None:
-    """Return the name of a character that is shown as a sign, or None for an ordinary one."""
+    """Return the name of a hidden character, or None for an ordinary one."""
     if shown(char) == char or char == "\n":
         return None
     return f"U+{ord(char):04X} {unicodedata.name(char, 'control character')}"
 
 
 def safe_text(text: str) -> str:
-    """Return a text as it is shown; of the same length."""
+    """Return the displayed form of a text, which has the same length."""
     # One pass a sign is far quicker than a table: a text holds few of them, and what stands for
     # one is itself shown as it is.
     for char in set(text):
@@ -61,7 +61,7 @@ def safe_text(text: str) -> str:
 
 
 def unusual(text: str, font: QFont) -> tuple[dict[str, int], dict[str, int]]:
-    """Count what a reader would not see: characters that no font has, and hidden ones.
+    """Count the characters that a reader would not see: without a font, or hidden.
 
     Args:
         text: The original text.
@@ -85,24 +85,24 @@ def unusual(text: str, font: QFont) -> tuple[dict[str, int], dict[str, int]]:
             script = _script(char)
             scripts[script] = scripts.get(script, 0) + count
 
-    def most_first(found: dict[str, int]) -> dict[str, int]:
-        return dict(sorted(found.items(), key=lambda pair: -pair[1]))
+    def most_first(counted: dict[str, int]) -> dict[str, int]:
+        return dict(sorted(counted.items(), key=lambda pair: -pair[1]))
 
     return most_first(scripts), most_first(hidden)
 
 
 def _script(char: str) -> str:
-    """Return how Unicode calls the script of a character: its name's first word."""
+    """Return the script of a character: the first word of its Unicode name."""
     word = unicodedata.name(char, f"U+{ord(char):04X}").split()[0]
     return word if len(word) <= 3 or "+" in word else word.capitalize()  # CJK stays
 
 
 @dataclass(frozen=True)
 class Lines:
-    """The lines of a text.
+    """The line breaks of a text.
 
     Attributes:
-        starts: int64 [N + 1], first character of every line, and the text's end.
+        starts: int64 [N + 1], first character of every line, and the length of the text.
     """
 
     starts: I64
@@ -111,13 +111,13 @@ class Lines:
         return self.starts.size - 1
 
     def span(self, line: int) -> tuple[int, int]:
-        """Return the character range of a line."""
+        """Return the first character of a line and the one after its last."""
         return int(self.starts[line]), int(self.starts[line + 1])
 
-    def of_character(self, place: int) -> int:
-        """Return the line of a character."""
-        found = int(np.searchsorted(self.starts, place, side="right")) - 1
-        return max(0, min(found, len(self) - 1))
+    def of_character(self, character: int) -> int:
+        """Return the number of the line that holds a character."""
+        line = int(np.searchsorted(self.starts, character, side="right")) - 1
+        return max(0, min(line, len(self) - 1))
 
 
 def advances(text: str, font: QFont) -> F64:
@@ -151,7 +151,7 @@ class Breaker:
         self._codes, self._sums = _codes(text), sums
 
     def lines(self, width: float) -> Lines:
-        """Break the text.
+        """Return the line breaks of the whole text.
 
         Args:
             width: Room of a line in pixels.
@@ -159,14 +159,14 @@ class Breaker:
         return Lines(np.concatenate(list(self.pieces(width))))
 
     def pieces(self, width: float) -> Iterator[I64]:
-        """Break the text piece by piece; together they are :attr:`Lines.starts`."""
+        """Yield the line starts piece by piece; joined, they are :attr:`Lines.starts`."""
         begin, room, size = 0, PIECE, self._codes.size
         while begin + room < size:
             piece = slice(begin, begin + room)
             starts = _Piece(self._codes[piece], self._sums[begin : begin + room + 1]).starts(width)
-            whole = starts[:-2]  # the last line may go on
-            if whole.size:
-                yield whole + begin
+            complete = starts[:-2]  # the last line may go on
+            if complete.size:
+                yield complete + begin
                 begin, room = begin + int(starts[-2]), PIECE
             else:
                 room *= 2
@@ -176,7 +176,7 @@ class Breaker:
 
 
 class _Piece:
-    """A stretch of a text that starts where a line does.
+    """A part of a text that starts with a line.
 
     Where a line ends that starts after a blank is found for all of them at once; then the lines
     are a walk from one to the next. The few that start inside a word are found one by one.
@@ -200,41 +200,41 @@ class _Piece:
     def starts(self, width: float) -> I64:
         """Return the first character of every line, and the end; int64 [N + 1]."""
         # Looked up one by one: turning all into lists takes longer than finding them.
-        ends, places = self._ends(width).data, self._starts.data
+        ends, starts_in_text = self._ends(width).data, self._starts.data
         starts, start = [0], 0  # characters where lines start; number of the start in use
         while start < len(ends):
             end = ends[start]
             if end <= start:
                 end = self._through_word(starts, width)
             start = end
-            starts.append(places[start])
+            starts.append(starts_in_text[start])
         return np.array(starts, dtype=np.int64)
 
     def _ends(self, width: float) -> I64:
-        """Return for each start the number of the next line's; its own where a word is cut."""
+        """Return the index of the next line's start for each start; its own where a word is cut."""
         first = self._starts[:-1]
-        own = np.arange(first.size)
+        starts = np.arange(first.size)
         limits = self._sums[first] + width
         soft = np.searchsorted(self._blank_sums, limits, side="right")  # after the last blank
-        cut = soft <= own
+        cut = soft <= starts
         # A blank that begins a line is no place to end it.
         cut[~cut] = self._blanks[soft[~cut] - 1] == first[~cut]
-        whole = self._sums[self._starts[self._over]] <= limits
-        return np.where(whole, self._over, np.where(cut, own, soft))
+        fits = self._sums[self._starts[self._over]] <= limits
+        return np.where(fits, self._over, np.where(cut, starts, soft))
 
     def _through_word(self, starts: list[int], width: float) -> int:
         """Add the lines that end inside a word; return the number of the start after them."""
-        place, sums = starts[-1], self._sums
-        over = int(self._over[np.searchsorted(self._starts, place, side="right") - 1])
+        character, sums = starts[-1], self._sums
+        over = int(self._over[np.searchsorted(self._starts, character, side="right") - 1])
         end = sums[self._starts[over]]
-        following = int(np.searchsorted(self._blanks, place, side="right"))
+        following = int(np.searchsorted(self._blanks, character, side="right"))
         blank = int(self._blanks[following]) if following < self._blanks.size else self._size
-        while (limit := sums[place] + width) < end:
-            fit = max(int(sums.searchsorted(limit, "right")) - 1, place + 1)
+        while (limit := sums[character] + width) < end:
+            fit = max(int(sums.searchsorted(limit, "right")) - 1, character + 1)
             if fit >= blank:
                 return int(np.searchsorted(self._blanks, fit, side="right"))
-            place = fit
-            starts.append(place)
+            character = fit
+            starts.append(character)
         return over
 
 

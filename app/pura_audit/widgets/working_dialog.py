@@ -1,4 +1,4 @@
-"""Tables, and dialogs that hand use cases to the session and show what is stored."""
+"""Tables, and dialogs that run use cases and show what is stored."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ Index = QModelIndex | QPersistentModelIndex
 
 
 class RowsModel(QAbstractTableModel):
-    """Rows of cells that are shown as they are."""
+    """A table model of text cells."""
 
     def __init__(
         self, headers: Sequence[str], rows: Sequence[Sequence[str]], parent: QObject | None = None
@@ -71,11 +71,11 @@ class RowsModel(QAbstractTableModel):
         return 0 if parent is not None and parent.isValid() else len(self._headers)
 
     def cell(self, row: int, column: int) -> str:
-        """Return what a cell shows."""
+        """Return the text of a cell."""
         return str(self._rows[row][column])
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Return a cell, or where it is set; what is cut is read whole below the pointer."""
+        """Return a cell's text or alignment; the tooltip holds the full text."""
         if not index.isValid():
             return None
         cell = self.cell(index.row(), index.column())
@@ -100,7 +100,7 @@ class RowsModel(QAbstractTableModel):
 
 
 def is_number(cell: str) -> bool:
-    """Whether a cell is a number as this program writes them."""
+    """Return whether a cell holds a number in the format of this program."""
     plain = cell.replace("\N{MINUS SIGN}", "-").replace(",", ".")
     try:
         float(plain)
@@ -110,7 +110,7 @@ def is_number(cell: str) -> bool:
 
 
 def make_table(name: str) -> QTableView:
-    """Return a table of whole rows that can be chosen and not edited."""
+    """Return a read-only table in which whole rows are selected."""
     table = QTableView()
     table.setAccessibleName(name)
     table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
@@ -130,7 +130,7 @@ SORT_KEY: Final = "F4"
 
 
 def let_sort(table: QTableView) -> None:
-    """Let a table be sorted: by a click on a header, or with a key from a menu of the columns."""
+    """Make a table sortable: with a click on a header, or by keyboard with a menu."""
     table.setSortingEnabled(True)
     table.horizontalHeader().setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
     shortcut = QShortcut(QKeySequence(SORT_KEY), table)
@@ -139,7 +139,7 @@ def let_sort(table: QTableView) -> None:
 
 
 def ask_order(table: QTableView) -> QMenu:
-    """Offer the columns that are shown; the one that sorts now turns its order round."""
+    """Open a menu of the visible columns; the sorting column reverses its order."""
     menu, header, model = QMenu(table), table.horizontalHeader(), table.model()
     menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     menu.setAccessibleName(translate("Dialog", "Sort the table"))
@@ -149,8 +149,8 @@ def ask_order(table: QTableView) -> QMenu:
             continue
         now = column == header.sortIndicatorSection()
         rising = now and header.sortIndicatorOrder() == orders.AscendingOrder
-        words = str(model.headerData(column, Qt.Orientation.Horizontal))
-        entry = menu.addAction(words.replace("&", "&&"))
+        title = str(model.headerData(column, Qt.Orientation.Horizontal))
+        entry = menu.addAction(title.replace("&", "&&"))
         entry.setCheckable(True)
         entry.setChecked(now)
         order = orders.DescendingOrder if rising else orders.AscendingOrder
@@ -166,9 +166,9 @@ def ask_order(table: QTableView) -> QMenu:
 def fill_table(
     table: QTableView, headers: Sequence[str], rows: Sequence[Sequence[str]], widest: int = 220
 ) -> None:
-    """Put rows into a table; the last column takes what is left.
+    """Fill a table; the last column takes the remaining width.
 
-    Where that is little, the others have no air beside their words.
+    If little width remains, the other columns lose their padding.
     """
     old = table.model()
     table.setModel(RowsModel(headers, rows, table))
@@ -187,15 +187,15 @@ def fill_table(
 
 
 class TableDialog(PlainDialog):
-    """Shows rows; they can be copied.
+    """A dialog with a table that can be copied.
 
     Args:
-        title: Of the window.
-        headers: Of the columns.
-        rows: What is shown.
-        words: Above the table.
-        parent: The window that it belongs to.
-        act: A button that closes the table, and what it does then.
+        title: Title of the dialog.
+        headers: Headers of the columns.
+        rows: Cells of every row.
+        introduction: Text above the table.
+        parent: The window that the dialog belongs to.
+        action: Text of a button that closes the dialog, and its action.
     """
 
     def __init__(
@@ -203,15 +203,15 @@ class TableDialog(PlainDialog):
         title: str,
         headers: Sequence[str],
         rows: Sequence[Sequence[str]],
-        words: str,
+        introduction: str,
         parent: QWidget | None = None,
-        act: tuple[str, Callable[[], object]] | None = None,
+        action: tuple[str, Callable[[], object]] | None = None,
     ) -> None:
         super().__init__(parent)
         self.setWindowTitle(title)
         self.resize(640, 560)
         self._headers, self._rows = headers, rows
-        layout = dialog_column(self, title, words)
+        layout = dialog_column(self, title, introduction)
         self.table = make_table(title)
         self.table.setModel(RowsModel(headers, rows, self.table))
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
@@ -225,20 +225,20 @@ class TableDialog(PlainDialog):
         copy = push_button(translate("Dialog", "Copy table"), self.copy)
         self.act: QPushButton | None = None
         right = [close_button(self, enter=True)]
-        if act is not None:
-            self.act = MainButton(act[0], self.accept, enter=False)
-            self.accepted.connect(act[1])
+        if action is not None:
+            self.act = MainButton(action[0], self.accept, enter=False)
+            self.accepted.connect(action[1])
             right.append(self.act)
         add_parts(layout, (self.table, 1), button_row(*right, left=(copy,)))
         self.table.setFocus()
 
     def copy(self) -> None:
-        """Copy everything, tabs between the cells."""
+        """Copy all rows, with tabs between the cells."""
         lines = ["\t".join(row) for row in (self._headers, *self._rows)]
         QGuiApplication.clipboard().setText("\n".join(lines))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Ctrl+C copies."""
+        """Copy the table with Ctrl+C."""
         if event.matches(QKeySequence.StandardKey.Copy):
             self.copy()
         else:
@@ -250,7 +250,7 @@ T = TypeVar("T")
 
 
 class WorkingDialog(FittedDialog):
-    """A dialog that hands use cases to the session, and shows how they go."""
+    """A dialog that runs use cases in the session and shows their progress."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -266,7 +266,7 @@ class WorkingDialog(FittedDialog):
 
     @property
     def busy(self) -> bool:
-        """Whether something of this dialog runs or waits."""
+        """Whether a job of this dialog runs or waits."""
         return self._job is not None
 
     def begin(
@@ -274,43 +274,49 @@ class WorkingDialog(FittedDialog):
         work: Work[T],
         *,
         words: Callable[[T], str] | None = None,
-        then: Callable[[T], None] | None = None,
-        at: Literal["stores", "model", "installs"] = "stores",
+        on_result: Callable[[T], None] | None = None,
+        queue: Literal["stores", "model", "installs"] = "stores",
     ) -> None:
-        """Hand a use case over.
+        """Run a use case in the session.
 
         Args:
             work: The use case.
-            words: What is said of it when it is done.
-            then: Gets what came of it when it is done.
-            at: As for :meth:`Session.do`; where audits run before it, that is said.
+            words: Makes the message of a success.
+            on_result: Called with the result of a success.
+            queue: See :meth:`Session.do`; the dialog shows if audits run first.
         """
 
         def ended(outcome: Outcome[T]) -> None:
             self._ended(outcome if isinstance(outcome, Failure) else None)
-            if then is not None and isinstance(outcome, Done):
-                then(outcome.result)
+            if on_result is not None and isinstance(outcome, Done):
+                on_result(outcome.result)
 
-        waits = at == "model" and self.session.jobs.model.busy
+        waits = queue == "model" and self.session.jobs.model.busy
         self.say(translate("Stores", "This begins when the audits are done.") if waits else "")
         self._show_progress(0.0)
         self._job = self.session.do(
-            work, ended, self, words=words, progressed=self._progressed, started=self._begun, at=at
+            work,
+            ended,
+            self,
+            words=words,
+            progressed=self._progressed,
+            started=self._begun,
+            queue=queue,
         )
         self.refresh_buttons()
 
-    def say(self, what: Failure | str, *, bad: bool = False) -> None:
-        """Say how it went; nothing hides the line."""
-        self.words.say(what, role="attention" if bad else "muted")
+    def say(self, message: Failure | str, *, bad: bool = False) -> None:
+        """Show a message; an empty one hides the line."""
+        self.words.say(message, role="attention" if bad else "muted")
 
     def refresh_buttons(self) -> None:
-        """Enable what can be done now."""
+        """Enable the buttons that can be used now."""
 
     def progress_row(self, *, stays: bool = False) -> QVBoxLayout:
-        """Return the line of words, and below it the bar with its button.
+        """Return the message line, and below it the progress bar with its button.
 
         Args:
-            stays: Both keep their room while they show nothing: no button below them moves.
+            stays: Whether both keep their room while empty, so that no button moves.
         """
         for widget in (self.words, self._moving) if stays else ():
             policy = widget.sizePolicy()
@@ -344,15 +350,15 @@ class WorkingDialog(FittedDialog):
         if failure is not None:
             self.say(failure)
 
-    def _noticed(self, words: str) -> None:
+    def _noticed(self, text: str) -> None:
         if self._job is None and self.isVisible():
-            self.say(words)
+            self.say(text)
 
 
 class StoreDialog(WorkingDialog, Generic[R]):
-    """A title, a table, and one button for everything that can be done to its rows.
+    """A dialog with a table and a button for every action on its rows.
 
-    A subclass names the key of a row, by which the choice is kept, and its cells.
+    A subclass defines the key of a row, which identifies the selected one, and its cells.
     """
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
@@ -368,24 +374,24 @@ class StoreDialog(WorkingDialog, Generic[R]):
         self.rows: tuple[R, ...] = ()
 
     def key(self, row: R) -> str:
-        """Return what tells a row from all others."""
+        """Return the key that identifies a row."""
         raise NotImplementedError
 
     def cells(self, row: R) -> Sequence[str]:
-        """Return a row of the table."""
+        """Return the cells of a row."""
         raise NotImplementedError
 
     def lay_out(self, name: str, buttons: Mapping[str, tuple[str, Callable[[], object]]]) -> None:
-        """Put it together; a button whose name starts with a dash stands apart."""
+        """Build the dialog; a gap precedes buttons whose names start with a dash."""
         self.setWindowTitle(name)
         self.title.setText(name)
         self.table.setAccessibleName(name)
-        acts = column_of()
-        for kind, (words, act) in buttons.items():
-            made = self.buttons[kind.lstrip("-")] = plain_button(words, act)
-            add_parts(acts, *((GRID, made) if kind.startswith("-") else (made,)))
+        button_column = column_of()
+        for kind, (text, on_click) in buttons.items():
+            button = self.buttons[kind.lstrip("-")] = plain_button(text, on_click)
+            add_parts(button_column, *((GRID, button) if kind.startswith("-") else (button,)))
         rows = column_of(self.none, (self.table, 1), self.detail)
-        middle = row_of((rows, 1), Scrolled(add_parts(acts, None)), spacing=GAP)
+        middle = row_of((rows, 1), Scrolled(add_parts(button_column, None)), spacing=GAP)
         add_parts(
             self.column,
             self.title,
@@ -395,23 +401,23 @@ class StoreDialog(WorkingDialog, Generic[R]):
             button_row(close_button(self, enter=True)),
         )
 
-    def fill(self, headers: Sequence[str], rows: Sequence[R], chosen: str = "") -> None:
-        """Show rows, and choose the one of this key; without one the choice stays."""
-        if not chosen and self.selected is not None:
-            chosen = self.key(self.selected)
+    def fill(self, headers: Sequence[str], rows: Sequence[R], selected_key: str = "") -> None:
+        """Show rows and select the one with this key; without a key, keep the selection."""
+        if not selected_key and self.selected is not None:
+            selected_key = self.key(self.selected)
         self.rows = tuple(rows)
         fill_table(self.table, headers, [self.cells(row) for row in rows])
         self.none.setVisible(not rows)
         self.table.selectionModel().selectionChanged.connect(lambda *_: self.refresh_buttons())
         if rows:
             keys = [self.key(row) for row in rows]
-            self.table.selectRow(keys.index(chosen) if chosen in keys else 0)
+            self.table.selectRow(keys.index(selected_key) if selected_key in keys else 0)
         self.refresh_buttons()
 
     @property
     def selected(self) -> R | None:
-        """The chosen row."""
+        """The selected row, or None."""
         model = self.table.selectionModel()
-        places = model.selectedRows() if model is not None else []
-        place = places[0].row() if places else -1
-        return self.rows[place] if 0 <= place < len(self.rows) else None
+        indexes = model.selectedRows() if model is not None else []
+        index = indexes[0].row() if indexes else -1
+        return self.rows[index] if 0 <= index < len(self.rows) else None

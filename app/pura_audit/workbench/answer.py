@@ -1,6 +1,6 @@
 """The answer.
 
-Outcome, one sentence, for whom, what weakens it, the steps that follow, and the marks.
+It shows the outcome, a sentence, the recipient, limits, the next steps, and the marks.
 """
 
 from __future__ import annotations
@@ -51,17 +51,17 @@ from pura_audit.widgets.card import (
 )
 
 COUNTED = "marks.counted"
-"""The sentence that says how many marks there are; it stands above them."""
+"""Key of the sentence with the number of marks, which is shown above them."""
 
 DRAFT = "public.key"
-"""The sentence that says why a finding stays a draft; it stands above the answer."""
+"""Key of the sentence on why a finding stays a draft, which is shown above the answer."""
 
 AT_LEAST = 3
-"""Marks that are seen at once, however low the window is."""
+"""Number of marks that are visible even in a low window."""
 
 
 class MarkList(QWidget):
-    """One row a mark; a press selects it. Hidden where a text has one mark or none."""
+    """The list of a text's marks; a press selects one. Hidden for fewer than two marks."""
 
     def __init__(self, selection: Selection, theme: Theme) -> None:
         super().__init__()
@@ -82,17 +82,17 @@ class MarkList(QWidget):
         self.setVisible(several)
         if not several:
             return
-        counted = (one for one in audit.finding.qualifications if one.key == COUNTED)
+        counted = (phrase for phrase in audit.finding.qualifications if phrase.key == COUNTED)
         self.caption.setText(" ".join(rendered(counted, language())))
         for number, mark in enumerate(marks):
             written = grouped(mark.payload.best)
-            named = whom_words(audit.profile, mark.payload, written, language())
-            words = [audit.finding.place(mark.passages[0], language())] if mark.passages else []
+            recipient = whom_words(audit.profile, mark.payload, written, language())
+            facts = [audit.finding.place(mark.passages[0], language())] if mark.passages else []
             if ratio := evidence_ratio(mark, language(), audit.lr_cap):
-                words.append(filled(translate("Marks", "L {ratio:text}"), ratio=ratio))
+                facts.append(filled(translate("Marks", "L {ratio:text}"), ratio=ratio))
             if len(audit.finding.marking_keys) > 1:
-                words.append(filled(translate("Marks", "key {key:text}"), key=mark.key_title))
-            row = MarkRow(number, mark, named, " · ".join(words), self._theme)
+                facts.append(filled(translate("Marks", "key {key:text}"), key=mark.key_title))
+            row = MarkRow(number, mark, recipient, " · ".join(facts), self._theme)
             row.clicked.connect(lambda _=False, n=number: self._selection.select_mark(n))
             self.rows.append(row)
             self._column.addWidget(row)
@@ -100,19 +100,21 @@ class MarkList(QWidget):
 
     def spare_height(self) -> int:
         """Return the height of the rows below the first three."""
-        more = self.rows[AT_LEAST:]
-        return sum(row.sizeHint().height() + self._column.spacing() for row in more)
+        spare_rows = self.rows[AT_LEAST:]
+        return sum(row.sizeHint().height() + self._column.spacing() for row in spare_rows)
 
     def _follow(self) -> None:
-        chosen = self._selection.mark or 0
+        selected = self._selection.mark or 0
         for number, row in enumerate(self.rows):
-            row.setChecked(number == chosen)
+            row.setChecked(number == selected)
 
 
 class MarkRow(QPushButton):
-    """A mark: its number and line as in the text, its payload, and where it stands."""
+    """A row for a mark: its number and colour, its payload, and its position."""
 
-    def __init__(self, number: int, mark: NamedMark, named: str, words: str, theme: Theme) -> None:
+    def __init__(
+        self, number: int, mark: NamedMark, recipient: str, mark_facts: str, theme: Theme
+    ) -> None:
         super().__init__()
         self._number, self._theme = number, theme
         self.setProperty("role", "row")
@@ -121,22 +123,22 @@ class MarkRow(QPushButton):
         # Its words are shortened; it never makes the card wider.
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.payload = ElidedLabel(named, role="value")
+        self.payload = ElidedLabel(recipient, role="value")
         if mark.payload.identified and not mark.payload.fields:
             self.payload.setFont(fonts.mono(fonts.BODY, strong=True))
             self.payload.setProperty("face", "mono")
         if number == 0:
             self.payload.setObjectName("payload")
-        facts = ElidedLabel(words, role="small", align=Qt.AlignmentFlag.AlignRight)
+        facts = ElidedLabel(mark_facts, role="small", align=Qt.AlignmentFlag.AlignRight)
         for part in (self.payload, facts):
             part.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         row = row_of((self.payload, 3), (facts, 2), spacing=-1, inside=self)
         row.setContentsMargins(2 * GRID + BADGE + GAP, 5, GAP, 5)
         name = translate("Marks", "Mark {n:text}, {payload:text}: {facts:text}")
-        self.setAccessibleName(filled(name, n=number + 1, payload=named, facts=words))
+        self.setAccessibleName(filled(name, n=number + 1, payload=recipient, facts=mark_facts))
         limits = [limits_words(passage, language()) for passage in mark.passages]
-        act = translate("Marks", "Show its bits, and where it begins")
-        self.setToolTip("\n".join([act, *filter(None, limits)]))
+        hint = translate("Marks", "Show its bits, and where it begins")
+        self.setToolTip("\n".join([hint, *filter(None, limits)]))
         theme.changed.connect(self.update)
 
     def sizeHint(self) -> QSize:
@@ -150,7 +152,7 @@ class MarkRow(QPushButton):
         return QSize(200, self.sizeHint().height())
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw number and line as they stand beside the text."""
+        """Draw the number and the line of the mark as beside the text."""
         super().paintEvent(event)
         painter = QPainter(self)
         painter.setPen(mark_pen(self._theme, self._number, 3 if self.isChecked() else 2))
@@ -170,63 +172,63 @@ _SIGNS: Final = {"done": "✓", "bad": "!"}
 
 
 def show_steps(buttons: Mapping[str, QPushButton], item: Item) -> None:
-    """Show in the buttons of the four steps how far the finding of a row is."""
-    words, tips = _words(item), _tips(item)
+    """Show the state of a finding's four steps on their buttons."""
+    labels, tips = _words(item), _tips(item)
     states = step_states(item)
-    for place, name in enumerate(STEPS, start=1):
+    for index, name in enumerate(STEPS, start=1):
         button, state = buttons[name], states[name]
-        sign = _SIGNS.get(state, str(place))
-        button.setText(f"{sign} {words[name]}")
+        sign = _SIGNS.get(state, str(index))
+        button.setText(f"{sign} {labels[name]}")
         button.setToolTip(tips[name])
-        button.setAccessibleName(f"{words[name]}: {tips[name]}")
+        button.setAccessibleName(f"{labels[name]}: {tips[name]}")
         restyle(button, "state", state)
 
 
 def step_states(item: Item) -> dict[str, str]:
     """Return the state of each step: ``done``, ``bad``, ``next`` or ``later``."""
-    at = item.status
-    done = {
-        "save": at is not None,
-        "review": at is not None and at.review == "confirmed",
-        "report": at is not None and at.report == "issued",
-        "sign": at is not None and at.signed,
+    status = item.status
+    steps_taken = {
+        "save": status is not None,
+        "review": status is not None and status.review == "confirmed",
+        "report": status is not None and status.report == "issued",
+        "sign": status is not None and status.signed,
     }
     states: dict[str, str] = {}
     for name in STEPS:
         waits = "next" not in states.values() and "bad" not in states.values()
-        states[name] = "done" if done[name] else "next" if waits else "later"
-    if at is not None and at.review == "disputed":
+        states[name] = "done" if steps_taken[name] else "next" if waits else "later"
+    if status is not None and status.review == "disputed":
         states["review"] = "bad"
     return states
 
 
 def next_words(item: Item) -> str:
-    """Say what is to be done with a finding next, or how it ended."""
+    """Return the next step for a finding, or its final state."""
     states, tips = step_states(item), _tips(item)
     return next((tips[name] for name in STEPS if states[name] == "next"), tips[STEPS[-1]])
 
 
 def version_words(item: Item) -> str:
-    """Name which examination of the same bytes a finding is; empty of the only one."""
-    at = item.status
-    words = translate("Answer", "Version {n:text}: compare with the earlier one")
-    return filled(words, n=at.version) if at is not None and at.version > 1 else ""
+    """Return which examination of the same bytes a finding is; empty for the only one."""
+    status = item.status
+    template = translate("Answer", "Version {n:text}: compare with the earlier one")
+    return filled(template, n=status.version) if status is not None and status.version > 1 else ""
 
 
 def waits_words(item: Item, step: str) -> str:
-    """Say why a step cannot be done yet; empty where it can."""
-    at = item.status
-    saved, final = at is not None, at is not None and at.report == "issued"
+    """Return why a step is not possible yet; empty if it is."""
+    status = item.status
+    saved, final = status is not None, status is not None and status.report == "issued"
     ready = {"review": saved, "sign": final}.get(step, True)
     return "" if ready else _tips(item)[step]
 
 
 def _words(item: Item) -> dict[str, str]:
-    at = item.status
-    review = at.review if at is not None else ""
-    report = at.report if at is not None else ""
+    status = item.status
+    review = status.review if status is not None else ""
+    report = status.report if status is not None else ""
     return {
-        "save": translate("Steps", "Saved") if at is not None else translate("Steps", "Save"),
+        "save": translate("Steps", "Saved") if status is not None else translate("Steps", "Save"),
         "review": {
             "confirmed": translate("Steps", "Reviewed"),
             "disputed": translate("Steps", "Disputed"),
@@ -237,68 +239,68 @@ def _words(item: Item) -> dict[str, str]:
         if report == "issued"
         else translate("Steps", "Report"),
         "sign": translate("Steps", "Signed")
-        if at is not None and at.signed
+        if status is not None and status.signed
         else translate("Steps", "Sign"),
     }
 
 
 def _tips(item: Item) -> dict[str, str]:
-    """Say of each step who did it and when, or what it is and what has to come before."""
-    at = item.status
+    """Return for each step who did it and when, or what it needs."""
+    status = item.status
     save = translate("Steps", "Save it to a case")
     review = translate("Steps", "Ask a second person")
     report = translate("Steps", "Make the report")
     sign = translate("Steps", "Sign the final report")
-    if at is None:
+    if status is None:
         first = translate("Steps", "It has to be saved first.")
-        review, report, sign = (f"{words}. {first}" for words in (review, report, sign))
+        review, report, sign = (f"{step}. {first}" for step in (review, report, sign))
         return {"save": save, "review": review, "report": report, "sign": sign}
-    case = filled(translate("Steps", "In the case “{case:text}”"), case=at.name or "–")
-    again = translate("Steps", "press to file it in another case")
-    save = "; ".join(filter(None, (case, _by(at, "save"), again)))
-    if at.review:
-        seen = (
+    case = filled(translate("Steps", "In the case “{case:text}”"), case=status.name or "–")
+    refile = translate("Steps", "press to file it in another case")
+    save = "; ".join(filter(None, (case, _by(status, "save"), refile)))
+    if status.review:
+        judged = (
             translate("Steps", "Confirmed")
-            if at.review == "confirmed"
+            if status.review == "confirmed"
             else translate("Steps", "Disputed")
         )
-        review = f"{seen} {_by(at, 'review')}"
-    if at.report == "issued":
-        report = " ".join((translate("Steps", "Final report"), _by(at, "report")))
+        review = f"{judged} {_by(status, 'review')}"
+    if status.report == "issued":
+        report = " ".join((translate("Steps", "Final report"), _by(status, "report")))
     elif item.finding is not None and item.finding.draft:
         draft = translate("Steps", "It stays a draft: anyone can know the key.")
         report = f"{report}. {draft}"
-    elif at.review != "confirmed":
+    elif status.review != "confirmed":
         draft = translate("Steps", "It is a draft until a second person has confirmed the finding.")
         report = f"{report}. {draft}"
-    if at.signed:
-        parts = (translate("Steps", "Signed"), _by(at, "sign"), _examined_by(at))
+    if status.signed:
+        parts = (translate("Steps", "Signed"), _by(status, "sign"), _examined_by(status))
         sign = " ".join(filter(None, parts))
-    elif at.report != "issued":
-        none = translate("Steps", "There is none yet.")
-        sign = f"{sign}. {none}"
+    elif status.report != "issued":
+        no_report = translate("Steps", "There is none yet.")
+        sign = f"{sign}. {no_report}"
     return {"save": save, "review": review, "report": report, "sign": sign}
 
 
-def _examined_by(at: CaseStatus) -> str:
-    """Name who examined the text, where that is not who signed; else nothing."""
-    signer = at.acts["sign"][0] if "sign" in at.acts else None
-    if not at.examiner or (signer or "").casefold() == at.examiner.casefold():
+def _examined_by(status: CaseStatus) -> str:
+    """Return who examined the text, if that is not the signer; else an empty string."""
+    signer = status.acts["sign"][0] if "sign" in status.acts else None
+    if not status.examiner or (signer or "").casefold() == status.examiner.casefold():
         return ""
-    return filled(translate("Steps", "(examined by {who:text})"), who=at.examiner)
+    return filled(translate("Steps", "(examined by {who:text})"), who=status.examiner)
 
 
-def _by(at: CaseStatus, act: str) -> str:
-    """Say who did it and when; who signed is the certificate's subject. Empty where unknown."""
-    if act not in at.acts:
+def _by(status: CaseStatus, step: str) -> str:
+    """Return who did a step and when; empty if unknown. The signer is the certificate's subject."""
+    if step not in status.acts:
         return ""
-    who, when = at.acts[act]
-    words = translate("Steps", "by {who:text} on {day:text}")
-    return filled(words, who=who or "–", day=numerals.date(when, language()))
+    actor, date = status.acts[step]
+    template = translate("Steps", "by {who:text} on {day:text}")
+    return filled(template, who=actor or "–", day=numerals.date(date, language()))
 
 
 class StrengthScale(QWidget):
-    """The words of the scale as a strip: where this finding stands, and where the threshold is."""
+    """The verbal scale as a strip, with the reached step and the decision threshold."""
 
     _BAR: Final = 8
     _MODERATE: Final = 2  # more than that is never said against a mark
@@ -313,7 +315,7 @@ class StrengthScale(QWidget):
         theme.changed.connect(self.update)
 
     def show_audit(self, audit: Audit) -> None:
-        """Show the evidence of an audit; nothing where nothing follows from it."""
+        """Show the evidence of an audit; hide the strip if nothing follows from it."""
         self._audit = audit
         self.setVisible(audit.verdict in ("mark", "indication", "no-mark"))
         self.setAccessibleName(f"{self.word()}. {self._threshold_words()}")
@@ -321,7 +323,7 @@ class StrengthScale(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Return the room of the strip and of one line on either side."""
+        """Return the size of the strip with a line of text above and below."""
         line = self.fontMetrics().height()
         return QSize(240, 2 * line + self._BAR + 6)
 
@@ -331,77 +333,77 @@ class StrengthScale(QWidget):
 
     @property
     def place(self) -> int:
-        """Which word of the scale holds, from 0."""
+        """Index of the reached step of the scale, from 0."""
         if self._audit is None:
             return 0
-        value = self._audit.evidence.log10_e
+        evidence = self._audit.evidence.log10_e
         rows = scale(language())
-        here = max(place for place, row in enumerate(rows) if abs(value) >= row.low)
-        return min(here, self._MODERATE) if value < 0 else here
+        step = max(index for index, row in enumerate(rows) if abs(evidence) >= row.low)
+        return min(step, self._MODERATE) if evidence < 0 else step
 
     def word(self) -> str:
-        """Return the word that holds, and for what."""
+        """Return the reached step in words."""
         if self._audit is None:
             return ""
         word = scale(language())[self.place].word
-        words = translate("Answer", "Support for a mark: {word:text}")
+        template = translate("Answer", "Support for a mark: {word:text}")
         if not self.place:
-            words = translate("Answer", "Support: {word:text}")
+            template = translate("Answer", "Support: {word:text}")
         elif self._audit.evidence.log10_e < 0:
-            words = translate("Answer", "Support against a mark: {word:text}")
-        return filled(words, word=word)
+            template = translate("Answer", "Support against a mark: {word:text}")
+        return filled(template, word=word)
 
     def _threshold(self) -> float:
-        value = None if self._audit is None else self._audit.policy.get("t_found")
-        return float(value) if isinstance(value, int | float) else 0.0
+        threshold = None if self._audit is None else self._audit.policy.get("t_found")
+        return float(threshold) if isinstance(threshold, int | float) else 0.0
 
     def _threshold_words(self) -> str:
-        words = translate("Answer", "Decision threshold: {times:text}")
-        return filled(words, times=numerals.count(round(10 ** self._threshold()), language()))
+        template = translate("Answer", "Decision threshold: {times:text}")
+        return filled(template, times=numerals.count(round(10 ** self._threshold()), language()))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw a piece for each word, filled up to the one that holds."""
+        """Draw the steps, filled up to the reached one, and the threshold."""
         if self._audit is None:
             return
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        rows, here = scale(language()), self.place
+        rows, reached = scale(language()), self.place
         line, width = self.fontMetrics().height(), self.width()
         step, top = width / len(rows), line + 3
         colour = "against" if self._audit.evidence.log10_e < 0 else "support"
         painter.setPen(Qt.PenStyle.NoPen)
-        for place in range(len(rows)):
-            strong = 0 < place <= here
+        for word_index in range(len(rows)):
+            strong = 0 < word_index <= reached
             painter.setBrush(self._theme.colour(colour if strong else "line"))
-            painter.drawRoundedRect(QRectF(place * step + 1, top, step - 2, self._BAR), 2, 2)
+            painter.drawRoundedRect(QRectF(word_index * step + 1, top, step - 2, self._BAR), 2, 2)
         painter.setPen(self._theme.colour("text"))
-        middle, word = (here + 0.5) * step, self.word()
+        middle, word = (reached + 0.5) * step, self.word()
         across = self.fontMetrics().horizontalAdvance(word)
         left = min(max(0.0, middle - across / 2), width - across)
         painter.drawText(QRectF(left, 0, across + 2, line), word)
-        beyond = [place for place, row in enumerate(rows) if row.low >= self._threshold()]
-        at = (beyond[0] if beyond else len(rows)) * step
+        beyond = [index for index, row in enumerate(rows) if row.low >= self._threshold()]
+        threshold_x = (beyond[0] if beyond else len(rows)) * step
         painter.setPen(QPen(self._theme.colour("text"), 2))
-        painter.drawLine(QPointF(at, top - 2), QPointF(at, top + self._BAR + 3))
+        painter.drawLine(QPointF(threshold_x, top - 2), QPointF(threshold_x, top + self._BAR + 3))
         painter.setPen(self._theme.colour("muted"))
-        words = self._threshold_words()
-        across = self.fontMetrics().horizontalAdvance(words)
-        left = min(max(0.0, at - across / 2), width - across)
-        painter.drawText(QRectF(left, top + self._BAR + 3, across + 2, line), words)
+        caption = self._threshold_words()
+        across = self.fontMetrics().horizontalAdvance(caption)
+        left = min(max(0.0, threshold_x - across / 2), width - across)
+        painter.drawText(QRectF(left, top + self._BAR + 3, across + 2, line), caption)
 
 
 MAX_WIDTH = 960  # longer lines are hard to read
-PLACES = 3  # passages whose limits the card states; the report has all
+MAX_PASSAGES = 3  # passages whose limits the card states; the report has all
 RANKED = 3  # candidates that the card names; the table has all
 
 
 class AnswerView(ScrollCard):
-    """What it means, in one glance; what can be done about it stands below and never scrolls.
+    """The card with the answer; the next steps stand below and never scroll.
 
     Signals:
-        step_wanted: A step of the finding: ``save``, ``review``, ``report`` or ``sign``.
-        parts_wanted: What the finding left out of the file is to be examined.
-        resized: The limits were opened or folded: it wants another height.
+        step_wanted: The user chose a step: ``save``, ``review``, ``report`` or ``sign``.
+        parts_wanted: The parts of the file that were left out are to be examined.
+        resized: The limits were opened or folded, so the card needs another height.
     """
 
     step_wanted = Signal(str)
@@ -474,13 +476,13 @@ class AnswerView(ScrollCard):
             name: push_button("", partial(self.step_wanted.emit, name), role="step")
             for name in STEPS
         }
-        first, *others = self.steps.values()
+        first, *further = self.steps.values()
         steps = row_of(first, spacing=4)
-        for button in others:
+        for button in further:
             add_parts(steps, label("–", "muted"), button)
         self.details = _link(translate("Answer", "Details"))
-        act = partial(self.step_wanted.emit, REPORT)
-        self.report = push_button(translate("Answer", "Report …"), act)
+        ask_report = partial(self.step_wanted.emit, REPORT)
+        self.report = push_button(translate("Answer", "Report …"), ask_report)
         for button in (*self.steps.values(), self.details, self.report):
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # no ring where the mouse was used
         self.next = ElidedLabel(role="muted")
@@ -494,7 +496,7 @@ class AnswerView(ScrollCard):
         return super().natural_height(width) + self._footer.sizeHint().height()
 
     def least_height(self, width: int) -> int:
-        """Return the height at which outcome, sentence and payload are whole."""
+        """Return the height at which outcome, sentence and payload are fully visible."""
         column, margins = self.column, self.column.contentsMargins()
         inside = self._wide(width) - margins.left() - margins.right()
         below = map(column.itemAt, range(column.indexOf(self.more), column.count()))
@@ -503,12 +505,12 @@ class AnswerView(ScrollCard):
         return self.natural_height(width) - rest - self.marks.spare_height()
 
     def show_item(self, item: Item, audit: Audit) -> None:
-        """Show the finding of a row, what stands beside it, and where it stands."""
+        """Show the finding of a row with its notes and its state."""
         note = _note(item, audit)
         if self.audit is not audit or self._note != note:
             self.show_audit(audit, note)
-        there = item.path is not None or bool(item.document and audit.input.excluded)
-        self.examine_parts.setVisible(there and bool(_parts_left_out(audit)))
+        has_source = item.path is not None or bool(item.document and audit.input.excluded)
+        self.examine_parts.setVisible(has_source and bool(_parts_left_out(audit)))
         self.document.setText(item.name)
         self.versions.setText(version_words(item))
         self.versions.setVisible(bool(self.versions.text()))
@@ -519,35 +521,37 @@ class AnswerView(ScrollCard):
     def show_audit(self, audit: Audit, note: str = "") -> None:
         """Show the findings of an audit, and a note on them."""
         self.audit, self._note = audit, note
-        tongue, found = language(), audit.finding
-        self.heading.setText(fill(found.headline, tongue))
-        self.sentence.setText(" ".join(rendered(found.answer, tongue)))
-        said = f"{self.heading.text()}. {self.sentence.text()}"
-        self.scroll_area.setAccessibleDescription(said)
+        tongue, finding = language(), audit.finding
+        self.heading.setText(fill(finding.headline, tongue))
+        self.sentence.setText(" ".join(rendered(finding.answer, tongue)))
+        spoken = f"{self.heading.text()}. {self.sentence.text()}"
+        self.scroll_area.setAccessibleDescription(spoken)
         self.strength.show_audit(audit)
-        self.compared.setVisible(bool(found.caveat))
-        set_tip(self.compared, *rendered(found.compared, tongue))
+        self.compared.setVisible(bool(finding.caveat))
+        set_tip(self.compared, *rendered(finding.compared, tongue))
         # The list of the marks says how many there are.
-        beside = (one for one in found.qualifications if one.key not in (COUNTED, DRAFT))
-        others = rendered(beside, tongue) + found.notes(tongue, without=("left_out",))
+        qualifications = (
+            phrase for phrase in finding.qualifications if phrase.key not in (COUNTED, DRAFT)
+        )
+        remarks = rendered(qualifications, tongue) + finding.notes(tongue, without=("left_out",))
         self._show_left_out(audit)
-        draft = rendered((one for one in found.wording if one.key == DRAFT), tongue)
+        draft = rendered((phrase for phrase in finding.wording if phrase.key == DRAFT), tongue)
         notes = [*filter(None, (note, *draft))]
         self.note.setText("\n".join(notes))
         self.note.setVisible(bool(notes))
-        self.more.setText("\n".join(others))
-        self.more.setVisible(bool(others))
+        self.more.setText("\n".join(remarks))
+        self.more.setVisible(bool(remarks))
         self.measured.setText(measured_words(audit))
         # Without a mark, and in a mark by others, there is no payload to speak of.
-        marks = found.marks
+        marks = finding.marks
         self.payload.setVisible(len(marks) == 1)
         self._show_payload(audit)
         self.marks.show_audit(audit)
         self._show_limits(audit)
         self.candidates.setVisible(any(len(mark.candidates) > 1 for mark in marks))
         count = len(marks[0].candidates) if len(marks) == 1 else 0
-        words = translate("Answer", "Candidates ({n:text})") if count else ""
-        self.candidates.setText(filled(words, n=count) or translate("Answer", "Candidates"))
+        template = translate("Answer", "Candidates ({n:text})") if count else ""
+        self.candidates.setText(filled(template, n=count) or translate("Answer", "Candidates"))
         self._show_links()
         self.scroll_area.verticalScrollBar().setValue(0)
 
@@ -568,7 +572,7 @@ class AnswerView(ScrollCard):
             add_parts(self._payload, *payload_lines(audit, audit.payload))
 
     def _show_left_out(self, audit: Audit) -> None:
-        """Say in one line what of the file was not examined, and offer to examine it."""
+        """Show which parts of the file were not examined, and offer to examine them."""
         left_out, examined, tongue = audit.input.left_out, audit.input.examined_words, language()
         self.left_out.setText(summary_line(left_out, examined, tongue))
         set_tip(self.left_out, *listed_lines(left_out, examined, tongue)[1:])
@@ -583,8 +587,8 @@ class AnswerView(ScrollCard):
 
     def _show_limits(self, audit: Audit) -> None:
         lines = rendered(audit.finding.cautions, language())
-        words = translate("Answer", "{n:plural(One limit|{n:count} limits)} of this finding")
-        self.limits.retitle(filled(words, n=len(lines)))
+        template = translate("Answer", "{n:plural(One limit|{n:count} limits)} of this finding")
+        self.limits.retitle(filled(template, n=len(lines)))
         self.limit_lines.setText("\n".join(f"–  {line}" for line in lines))
         self.limits.fold()
         self.limits.setVisible(bool(lines))
@@ -597,77 +601,79 @@ def _parts_left_out(audit: Audit) -> list[str]:
 
 
 def _note(item: Item, audit: Audit) -> str:
-    """Say why a text could not be examined, or how its finding relates to a later audit."""
+    """Return why a text could not be examined, or how its finding relates to a later audit."""
     day = numerals.date(audit.created, language())
     if item.active:
-        words = translate(
+        template = translate(
             "Answer",
             "This text is being audited again. Until then this is the finding of {day:text}.",
         )
-        return filled(words, day=day)
+        return filled(template, day=day)
     if item.failure is None or audit.verdict == "not-examinable":
         return item.failure.message if item.failure is not None else ""
     if item.unkept:
-        words = translate(
+        template = translate(
             "Answer",
             "This finding is not saved: {why:text} It is safe here until the window is closed.",
         )
-        return filled(words, why=item.failure.words)
-    words = translate(
+        return filled(template, why=item.failure.words)
+    template = translate(
         "Answer", "A later audit failed: {why:text} This is still the finding of {day:text}."
     )
-    return filled(words, why=item.failure.words, day=day)
+    return filled(template, why=item.failure.words, day=day)
 
 
 def measured_words(audit: Audit) -> str:
-    """Say what an audit was measured with, and when; of what was not examined, when alone."""
+    """Return key, model and date of an audit; only the date if the text was not examined."""
     if audit.verdict == "not-examinable":
-        words = translate("Answer", "noted on {day:text}")
-        return filled(words, day=numerals.date(audit.created, language()))
+        template = translate("Answer", "noted on {day:text}")
+        return filled(template, day=numerals.date(audit.created, language()))
     return " ".join(rendered(audit.finding.basis, language()))
 
 
 def payload_lines(audit: Audit, payload: NamedPayload) -> Iterator[QLabel]:
-    """Yield for whom and when; or that this is not decided, and between which payloads."""
+    """Yield the lines on the recipient, or on the candidates if the payload is undecided."""
     tongue = language()
-    named = whom_words(audit.profile, payload, grouped(payload.best), tongue)
-    value = label(named, "payload", wrap=True)
-    value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-    yield value
+    recipient = whom_words(audit.profile, payload, grouped(payload.best), tongue)
+    recipient_label = label(recipient, "payload", wrap=True)
+    recipient_label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    yield recipient_label
     if not payload.identified:
-        for rank, found in enumerate(audit.candidates[:RANKED], start=1):
-            words = ", ".join(f"{f.name} {f.text}" for f in found.fields) or grouped(found.bits)
-            if other := audit.other_key_title(found):
-                words = f"{words} · {other}"
-            share = numerals.weight(found.posterior, tongue)
+        for rank, candidate in enumerate(audit.candidates[:RANKED], start=1):
+            text = ", ".join(f"{f.name} {f.text}" for f in candidate.fields) or grouped(
+                candidate.bits
+            )
+            if key_title := audit.other_key_title(candidate):
+                text = f"{text} · {key_title}"
+            share = numerals.weight(candidate.posterior, tongue)
             line = translate("Answer", "{rank:text}. {payload:text} · share {weight:text}")
-            filled_line = filled(line, rank=str(rank), payload=words, weight=share)
-            shown = label(filled_line, "muted", wrap=True)
-            set_tip(shown, _share_words())
-            yield shown
+            filled_line = filled(line, rank=str(rank), payload=text, weight=share)
+            candidate_label = label(filled_line, "muted", wrap=True)
+            set_tip(candidate_label, _share_words())
+            yield candidate_label
         return
-    value.setObjectName("payload")
+    recipient_label.setObjectName("payload")
     if not payload.fields:
-        value.setFont(fonts.mono(fonts.READING, strong=True))
-        value.setProperty("face", "mono")
-    value.setToolTip(grouped(payload.best))
-    where = translate(
+        recipient_label.setFont(fonts.mono(fonts.READING, strong=True))
+        recipient_label.setProperty("face", "mono")
+    recipient_label.setToolTip(grouped(payload.best))
+    extent = translate(
         "Answer",
         "{share:text} of the tokens, in {k:plural(one passage|{k:count} passages)} · "
         "payload of {n:text} bits",
     )
     share = numerals.share(audit.finding.share or 0.0, tongue)
     count = len(audit.finding.passages)
-    words = filled(where, share=share, k=count, n=str(len(payload.best)))
-    yield label(words, "muted")
-    for _, passage in audit.finding.passages[:PLACES]:
+    text = filled(extent, share=share, k=count, n=str(len(payload.best)))
+    yield label(text, "muted")
+    for _, passage in audit.finding.passages[:MAX_PASSAGES]:
         if limits := limits_words(passage, tongue):
-            place = audit.finding.place(passage, tongue)
-            words = f"{place[:1].upper()}{place[1:]}; {limits}"
-            yield label(words, "muted", wrap=True)
+            passage_text = audit.finding.place(passage, tongue)
+            text = f"{passage_text[:1].upper()}{passage_text[1:]}; {limits}"
+            yield label(text, "muted", wrap=True)
     if audit.register is not None:
         match = audit.finding.register_match
-        words = (
+        text = (
             filled(
                 translate("Answer", "Register entry {n:count}: {who:text}"),
                 n=match.entry,
@@ -676,7 +682,7 @@ def payload_lines(audit: Audit, payload: NamedPayload) -> Iterator[QLabel]:
             if match is not None
             else translate("Answer", "No entry of the register has this payload")
         )
-        yield label(words, "muted", wrap=True)
+        yield label(text, "muted", wrap=True)
 
 
 def _share_words() -> str:
@@ -687,7 +693,7 @@ def _share_words() -> str:
     )
 
 
-def _link(words: str) -> QPushButton:
-    made = push_button(words, role="link")
-    made.setCursor(Qt.CursorShape.PointingHandCursor)
-    return made
+def _link(text: str) -> QPushButton:
+    link = push_button(text, role="link")
+    link.setCursor(Qt.CursorShape.PointingHandCursor)
+    return link

@@ -1,4 +1,4 @@
-"""Say under which key and profile entries of version 0.4.0 and before were issued."""
+"""Assign a key and a profile to register entries of version 0.4.0 and earlier."""
 
 from __future__ import annotations
 
@@ -30,36 +30,36 @@ WIDTH: Final = 520
 
 
 class AssignDialog(WorkingDialog):
-    """Assigns entries of unknown key to a key and a profile.
+    """Assigns register entries without a key to a key and a profile.
 
     Args:
-        session: Its keys and profiles are offered.
-        parent: The window that it belongs to.
+        session: The session with the keys and profiles to choose from.
+        parent: The window that the dialog belongs to.
 
     Signals:
-        assigned: Entries have a key now.
+        assigned: Entries were assigned to a key.
     """
 
     assigned = Signal()
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, parent)
-        chosen = session.chosen
+        choices = session.chosen
         self.setWindowTitle(translate("Assign", "Assign entries to a key"))
         self.resize(WIDTH, 0)
-        profiles = list(chosen.found.own_profiles)
-        current = chosen.profile
+        profiles = list(choices.found.own_profiles)
+        current = choices.profile
         self.profile = combo(
-            [(index, one.title) for index, one in enumerate(profiles)],
+            [(index, choice.title) for index, choice in enumerate(profiles)],
             profiles.index(current) if current in profiles else None,
         )
-        self._profiles = [one.profile for one in profiles]
-        own = None if current is None else chosen.key_of(current.profile)
+        self._profiles = [choice.profile for choice in profiles]
+        marking_key = None if current is None else choices.key_of(current.profile)
         self.key = combo(
-            [(key.fingerprint, key.label) for key in chosen.found.keys],
-            None if own is None else own.fingerprint,
+            [(key.fingerprint, key.label) for key in choices.found.keys],
+            None if marking_key is None else marking_key.fingerprint,
         )
-        self._keys = {key.fingerprint: key.ref for key in chosen.found.keys}
+        self._keys = {key.fingerprint: key.ref for key in choices.found.keys}
         self.epoch = QLineEdit()
         self.epoch.setPlaceholderText(translate("Assign", "From the date of each entry"))
         self._epoch = LabelledField(translate("Assign", "Epoch of the key"), self.epoch)
@@ -72,13 +72,13 @@ class AssignDialog(WorkingDialog):
         self._follow_profile()
 
     def _lay_out(self) -> None:
-        about = translate(
+        explanation = translate(
             "Assign",
             "Version 0.4.0 noted payloads without the key and the profile that they were issued "
             "under. Such entries name nobody. Assign only what you know to be issued under this "
             "key: the register notes who is named by it, and an assignment cannot be taken back.",
         )
-        column = dialog_column(self, self.windowTitle(), about)
+        column = dialog_column(self, self.windowTitle(), explanation)
         add_parts(
             column,
             LabelledField(translate("Assign", "Key"), self.key),
@@ -90,7 +90,7 @@ class AssignDialog(WorkingDialog):
         )
 
     def _follow_profile(self) -> None:
-        """Ask for an epoch where the profile's keys are those of one; name the profile's key."""
+        """Show the input of the epoch if the profile has epochs, and select the profile's key."""
         profile = self.chosen_profile
         self._epoch.setVisible(profile is not None and profile.key_epochs is not None)
         if profile is not None and profile.key in self._keys:
@@ -99,22 +99,22 @@ class AssignDialog(WorkingDialog):
 
     @property
     def chosen_profile(self) -> Profile | None:
-        """The profile that the entries are to get."""
+        """The profile for the entries, or None."""
         index = self.profile.currentData()
         return None if index is None else self._profiles[index]
 
     @property
     def chosen_key(self) -> KeyRef | None:
-        """The key that they are to get."""
+        """The key for the entries, or None."""
         return self._keys.get(self.key.currentData())
 
     def refresh_buttons(self) -> None:
-        """Enable what can be done now."""
-        given = {
+        """Enable the button if the input is complete."""
+        inputs = {
             translate("Assign", "Key"): self.chosen_key,
             translate("Assign", "Profile"): self.chosen_profile,
         }
-        self.submit.require(given, free=not self.busy)
+        self.submit.require(inputs, free=not self.busy)
 
     def _assign(self) -> None:
         key, profile = self.chosen_key, self.chosen_profile
@@ -128,13 +128,13 @@ class AssignDialog(WorkingDialog):
             epoch=self.epoch.text().strip(),
             rows=self.rows.text(),
         )
-        self.begin(work, then=self._done)
+        self.begin(work, on_result=self._done)
 
     def _done(self, count: int) -> None:
-        words = translate(
+        template = translate(
             "Assign", "{n:plural(One entry was|{n:count} entries were)} assigned to the key."
         )
-        self.say(filled(words, n=count))
+        self.say(filled(template, n=count))
         self.assigned.emit()
 
 
@@ -148,5 +148,5 @@ def _assigned(
     rows: str,
 ) -> int:
     first, last = entry_range(rows)
-    under = issued_under(environment, key, profile, epoch)
-    return assign_issues(environment, under=under, first=first, last=last)
+    series = issued_under(environment, key, profile, epoch)
+    return assign_issues(environment, under=series, first=first, last=last)

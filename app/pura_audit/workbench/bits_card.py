@@ -1,4 +1,4 @@
-"""The bits: how strongly the text speaks for each position of the codeword, drawn in lanes."""
+"""The card of the bits: the evidence for each position of the codeword, in lanes."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ if TYPE_CHECKING:
 
 
 GAP: Final = 0.9  # columns between two blocks
-MOST: Final = 48  # columns of a lane with parity blocks, before the next lane is begun
+MAX_COLUMNS: Final = 48  # columns of a lane with parity blocks, before the next lane is begun
 
 
 @dataclass(frozen=True)
 class Lanes:
-    """The arrangement.
+    """The arrangement of the positions in lanes.
 
     Attributes:
-        column: Of every position.
-        lane: Of every position, 0 at the top.
-        names: Of the lanes.
-        width: In columns.
+        column: Column of every position.
+        lane: Lane of every position; 0 is at the top.
+        names: Names of the lanes.
+        width: Width in columns.
     """
 
     column: tuple[float, ...]
@@ -63,12 +63,12 @@ def arrange(profile: Profile) -> Lanes:
         )
     blocks = profile.block_count
     size = profile.payload_bits // blocks + 1
-    a_lane = max(1, min(blocks, MOST // size))
+    a_lane = max(1, min(blocks, MAX_COLUMNS // size))
     columns: list[float] = []
     lanes: list[int] = []
     for block in range(blocks):
-        place = block % a_lane
-        columns += [place * (size + GAP) + i for i in range(size)]
+        column = block % a_lane
+        columns += [column * (size + GAP) + i for i in range(size)]
         lanes += [block // a_lane] * size
     count = (blocks + a_lane - 1) // a_lane
     names = tuple(
@@ -105,7 +105,7 @@ class BarsItem(pg.GraphicsObject):
     def show_bits(
         self, bits: tuple[BitEvidence, ...], lanes: Lanes, scale: float, threshold: float
     ) -> None:
-        """Draw other bits."""
+        """Show other bits."""
         self.prepareGeometryChange()
         self._bits, self._lanes, self._scale, self._threshold = bits, lanes, scale, threshold
         self.update()
@@ -116,7 +116,7 @@ class BarsItem(pg.GraphicsObject):
         return QRectF(-0.5, -height, self._lanes.width + 0.5, height + 0.5)
 
     def zero(self, lane: int) -> float:
-        """Return where the zero line of a lane stands."""
+        """Return the vertical position of a lane's zero line."""
         return -self.pitch * lane - 1.06
 
     def paint(
@@ -166,7 +166,7 @@ class BarsItem(pg.GraphicsObject):
             max(1, round(bottom.y()) - round(top.y())),
         )
         if position == self.selected or position in self.lit:
-            self._ground(painter, world, x, zero, chosen=position == self.selected)
+            self._ground(painter, world, x, zero, selected=position == self.selected)
         tone = self._theme.colour("repaired" if bit.repaired else "support")
         painter.setPen(Qt.PenStyle.NoPen)
         if bit.readings == 0:
@@ -187,14 +187,14 @@ class BarsItem(pg.GraphicsObject):
         painter.drawRect(QRectF(box.left(), middle - 3, max(2, box.width() - 1), 6))
 
     def _ground(
-        self, painter: QPainter, world: QTransform, x: float, zero: float, *, chosen: bool
+        self, painter: QPainter, world: QTransform, x: float, zero: float, *, selected: bool
     ) -> None:
         top = world.map(QPointF(x - 0.5, zero + 1.04))
         bottom = world.map(QPointF(x + 0.5, zero - 1.04))
         size = bottom - top
         box = QRectF(round(top.x()), round(top.y()), round(size.x()), round(size.y()))
         painter.fillRect(box, self._theme.colour("accent_soft"))
-        if chosen:
+        if selected:
             painter.setPen(QPen(self._theme.colour("accent"), 1))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRect(box.adjusted(0, 0, -1, -1))
@@ -229,28 +229,28 @@ class BarsItem(pg.GraphicsObject):
             quiet = bit.parity or bit.readings == 0
             tone = "repaired" if bit.repaired else "muted" if quiet else "text"
             painter.setPen(self._theme.colour(tone))
-            place = QRectF(box.center().x() - 8, foot, 16, 12)
-            painter.drawText(place, Qt.AlignmentFlag.AlignCenter, str(bit.bit))
+            rect = QRectF(box.center().x() - 8, foot, 16, 12)
+            painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, str(bit.bit))
 
 
 WEAK_NATS = 3.0  # where the dotted line stands when no bit is called weak
 
 
 class LegendKey(QWidget):
-    """A swatch and its word."""
+    """An entry of the legend: a swatch and its text."""
 
-    def __init__(self, kind: str, words: str, theme: Theme) -> None:
+    def __init__(self, kind: str, text: str, theme: Theme) -> None:
         super().__init__()
-        self._kind, self._words, self._theme = kind, words, theme
+        self._kind, self._words, self._theme = kind, text, theme
         metrics = self.fontMetrics()
         self.setFixedHeight(16)
-        self.setMinimumWidth(18 + round(metrics.horizontalAdvance(words) * 11 / 13) + 2)
+        self.setMinimumWidth(18 + round(metrics.horizontalAdvance(text) * 11 / 13) + 2)
         set_role(self, QAccessible.Role.Graphic)
-        self.setAccessibleName(words)
+        self.setAccessibleName(text)
         theme.changed.connect(self.update)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw swatch and word."""
+        """Draw the swatch and its text."""
         painter = QPainter(self)
         box = QRectF(1, 3, 10, 10)
         theme = self._theme
@@ -279,7 +279,7 @@ class LegendKey(QWidget):
 
 
 class BitsCard(PlotCard):
-    """Why: what each bit rests on."""
+    """The card with the evidence for each bit."""
 
     def __init__(self, selection: Selection, theme: Theme) -> None:
         self._selection = selection
@@ -301,7 +301,7 @@ class BitsCard(PlotCard):
             "weak": translate("Bits", "weak"),
             "erased": translate("Bits", "never read"),
         }
-        self._keys = {kind: LegendKey(kind, words, theme) for kind, words in names.items()}
+        self._keys = {kind: LegendKey(kind, text, theme) for kind, text in names.items()}
         self.body.addLayout(row_of(*self._keys.values(), None, spacing=10))
         self._wire()
         self._rebuild()
@@ -384,8 +384,8 @@ class BitsCard(PlotCard):
         elif self._selection.bit is not None:
             self.side_note.setText(self.describe(self._selection.bit))
         elif self._selection.mark is not None:
-            words = translate("Bits", "mark {n:text} · evidence for 1 or 0, log₁₀")
-            self.side_note.setText(filled(words, n=self._selection.mark + 1))
+            template = translate("Bits", "mark {n:text} · evidence for 1 or 0, log₁₀")
+            self.side_note.setText(filled(template, n=self._selection.mark + 1))
         else:
             self.side_note.setText(translate("Bits", "evidence for 1 or 0, log₁₀"))
         self.redescribe()
@@ -393,7 +393,7 @@ class BitsCard(PlotCard):
     # Moving
 
     def position_at(self, x: float, y: float) -> int | None:
-        """Return the codeword position at a place of the plot, or None."""
+        """Return the codeword position at a point of the plot, or None."""
         lane = int(-y // self._bars.pitch)
         for position, (column, row) in enumerate(
             zip(self._lanes.column, self._lanes.lane, strict=True)
@@ -422,11 +422,11 @@ class BitsCard(PlotCard):
 
     def _tell_bit(self, x: float, y: float) -> None:
         position = self.position_at(x, y)
-        words = self.describe(position) if position is not None else ""
-        QToolTip.showText(QCursor.pos(), words, self.plot)
+        description = self.describe(position) if position is not None else ""
+        QToolTip.showText(QCursor.pos(), description, self.plot)
 
     def describe(self, position: int) -> str:
-        """Say what one bit rests on."""
+        """Return a description of the evidence for a bit."""
         if not self._shown:
             return ""
         bit = self._shown[position]
@@ -441,7 +441,7 @@ class BitsCard(PlotCard):
         return " · ".join(p for p in parts if p)
 
     def table(self) -> Table:
-        """Return one row a position."""
+        """Return the headers, and one row for each position."""
         headers = (
             translate("Bits", "Position"),
             translate("Bits", "Bit"),
@@ -461,14 +461,14 @@ class BitsCard(PlotCard):
         ]
 
     def summary(self) -> str:
-        """Say what the chart shows."""
+        """Return a description of the chart."""
         audit = self._selection.audit
         if not self._shown:
             return why_empty(audit)
         return _summary(self._shown)
 
     def file_stem(self) -> str:
-        """Return the name that an exported file is offered."""
+        """Return the suggested name of an exported file, without its suffix."""
         return "bits"
 
 
@@ -486,13 +486,13 @@ def _kind(bit: BitEvidence) -> str:
 
 
 def _summary(bits: tuple[BitEvidence, ...]) -> str:
-    words = translate(
+    template = translate(
         "Bits",
         "{n:count} positions of the mark: {repaired:count} repaired, {weak:count} weak, "
         "{unread:count} never read. Readings per position: {least:count} to {most:count}.",
     )
     return filled(
-        words,
+        template,
         n=len(bits),
         repaired=sum(b.repaired for b in bits),
         weak=sum(b.weak for b in bits),
@@ -502,11 +502,11 @@ def _summary(bits: tuple[BitEvidence, ...]) -> str:
     )
 
 
-def _round_up(value: float) -> float:
-    """Return the next round number from a value up."""
-    if not math.isfinite(value) or value <= 0:
+def _round_up(number: float) -> float:
+    """Return the smallest round number that is not below a number."""
+    if not math.isfinite(number) or number <= 0:
         return 1.0
-    power = 10.0 ** math.floor(math.log10(value))
+    power = 10.0 ** math.floor(math.log10(number))
     return next(
-        float(m * power) for m in (1, 1.5, 2, 3, 4, 5, 6, 8, 10) if m * power >= value * 0.999
+        float(m * power) for m in (1, 1.5, 2, 3, 4, 5, 6, 8, 10) if m * power >= number * 0.999
     )

@@ -1,4 +1,4 @@
-"""The commands of the main window: a row each of words, what it does or opens, and shortcuts."""
+"""The commands of the main window: text, action and shortcuts of each."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from pura_audit.session.queue_model import Item
 from pura_audit.theme.theme import Mode
 from pura_audit.widgets.form_dialog import Host, opened
 from pura_audit.workbench.opening import (
+    ask_diagnostic_file,
     check_statement,
     compare_audits,
     compare_versions,
@@ -44,27 +45,27 @@ from pura_audit.workbench.setup import ask_bundle, make_bundle
 
 @dataclass(frozen=True)
 class Command:
-    """One thing that can be done.
+    """A command of the menu.
 
     Attributes:
-        name: For programs.
-        words: For people.
-        act: What it does.
-        keys: Shortcuts, as Qt writes them, spaces between them.
-        apart: A line stands above it in the menu.
+        name: Name for programs.
+        text: Text of the menu.
+        action: Called to run the command.
+        keys: Shortcuts in Qt's notation, separated by spaces.
+        separated: Whether a separator precedes it in the menu.
     """
 
     name: str
-    words: str
-    act: Callable[[], object]
+    text: str
+    action: Callable[[], object]
     keys: str = ""
-    apart: bool = False
+    separated: bool = False
 
 
 def build_menu(
     parent: QWidget, commands: dict[str, list[Command]]
 ) -> tuple[dict[str, QAction], QMenu]:
-    """Make actions of commands and a menu with the submenus that they stand in."""
+    """Return the actions of the commands by name, and the menu with its submenus."""
     actions: dict[str, QAction] = {}
     menu = QMenu(parent)
     menu.setAccessibleName(translate("Menu", "Menu"))
@@ -73,20 +74,20 @@ def build_menu(
         submenu = QMenu(title, menu)
         menu.addMenu(submenu)
         for command in listed:
-            action = QAction(command.words, parent)
+            action = QAction(command.text, parent)
             action.setObjectName(command.name)
             action.setShortcuts([QKeySequence(k) for k in command.keys.split()])
-            action.triggered.connect(lambda _checked=False, act=command.act: act())
+            action.triggered.connect(lambda _checked=False, run=command.action: run())
             parent.addAction(action)
             actions[command.name] = action
-            if command.apart:
+            if command.separated:
                 submenu.addSeparator()
             submenu.addAction(action)
     return actions, menu
 
 
 class Workbench(Host, Protocol):
-    """The window, as its menu knows it.
+    """The main window as the menu sees it.
 
     Attributes:
         placement: Folds the queue, and shows or hides the right column.
@@ -107,10 +108,10 @@ class Workbench(Host, Protocol):
         """Search in the text."""
 
     def remove_current(self) -> None:
-        """Take the row on screen out."""
+        """Remove the row on screen."""
 
     def audit(self) -> None:
-        """Audit what is due."""
+        """Audit all rows that are due."""
 
     def audit_current(self) -> None:
         """Audit the row on screen again."""
@@ -119,24 +120,24 @@ class Workbench(Host, Protocol):
         """Stop the audit on screen."""
 
     def toggle_pause(self) -> None:
-        """Pause the queue or let it go on."""
+        """Pause or resume the queue."""
 
     def show_document(self, item: Item) -> None:
-        """Bring a text on screen."""
+        """Show a text."""
 
     def toggle_results(self) -> None:
-        """Show all texts as a table, or the one on screen again."""
+        """Switch between the table of all texts and the text on screen."""
 
     def toggle_issued(self) -> None:
-        """Show what was issued, or the texts again."""
+        """Switch between the register and the texts."""
 
     def look_up(self) -> None:
-        """Show what was issued, with the cursor where a payload is typed."""
+        """Show the register with the cursor in the field for a payload."""
 
     def import_issued(self) -> QDialog | None:
-        """Show what was issued, and ask for a table or a log of it."""
+        """Show the register and ask for a file to import."""
 
-    def zoom(self, by: int) -> None:
+    def zoom(self, steps: int) -> None:
         """Make the text larger or smaller; 0 is the usual size."""
 
     def close(self) -> bool:
@@ -144,11 +145,11 @@ class Workbench(Host, Protocol):
 
 
 def commands(window: Workbench) -> dict[str, list[Command]]:
-    """Return everything that the window can do, by menu."""
+    """Return all commands of the window, by menu."""
     undo, select = window.session.texts.undo, window.selection
 
-    def on(act: Callable[[Workbench], object]) -> Callable[[], object]:
-        return partial(act, window)
+    def on(action: Callable[[Workbench], object]) -> Callable[[], object]:
+        return partial(action, window)
 
     return {
         translate("Menu", "File"): [
@@ -162,10 +163,10 @@ def commands(window: Workbench) -> dict[str, list[Command]]:
                 translate("Menu", "How this file is read …"),
                 on(show_reading),
                 "Ctrl+E",
-                apart=True,
+                separated=True,
             ),
             Command("left-out", translate("Menu", "What was left out …"), on(show_left_out)),
-            Command("close", translate("Menu", "Quit"), window.close, "Ctrl+Q", apart=True),
+            Command("close", translate("Menu", "Quit"), window.close, "Ctrl+Q", separated=True),
         ],
         translate("Menu", "Edit"): [
             Command(
@@ -205,7 +206,7 @@ def commands(window: Workbench) -> dict[str, list[Command]]:
                 translate("Menu", "Next token that carries bits"),
                 partial(select.next_carrier, 1),
                 "Ctrl+Right",
-                apart=True,
+                separated=True,
             ),
             Command(
                 "previous",
@@ -253,7 +254,11 @@ def commands(window: Workbench) -> dict[str, list[Command]]:
                 window.import_issued,
             ),
             Command(
-                "generate", translate("Menu", "Mark a text …"), on(mark_text), "Ctrl+G", apart=True
+                "generate",
+                translate("Menu", "Mark a text …"),
+                on(mark_text),
+                "Ctrl+G",
+                separated=True,
             ),
         ],
         translate("Menu", "Reports"): [
@@ -288,7 +293,7 @@ def commands(window: Workbench) -> dict[str, list[Command]]:
                 translate("Menu", "Larger text"),
                 partial(window.zoom, 1),
                 "Ctrl++ Ctrl+=",
-                apart=True,
+                separated=True,
             ),
             Command(
                 "smaller", translate("Menu", "Smaller text"), partial(window.zoom, -1), "Ctrl+-"
@@ -299,11 +304,11 @@ def commands(window: Workbench) -> dict[str, list[Command]]:
             *(
                 Command(
                     f"theme-{mode.value}",
-                    words,
+                    text,
                     partial(window.set_theme, mode),
-                    apart=mode is Mode.SYSTEM,
+                    separated=mode is Mode.SYSTEM,
                 )
-                for mode, words in _themes()
+                for mode, text in _themes()
             ),
         ],
         translate("Menu", "Set up"): [
@@ -314,7 +319,11 @@ def commands(window: Workbench) -> dict[str, list[Command]]:
             Command("set-up", translate("Menu", "Set up ours …"), on(show_setup)),
             Command("profiles", translate("Menu", "Profiles …"), on(show_profiles), "Ctrl+L"),
             Command(
-                "settings", translate("Menu", "Settings …"), on(show_settings), "Ctrl+,", apart=True
+                "settings",
+                translate("Menu", "Settings …"),
+                on(show_settings),
+                "Ctrl+,",
+                separated=True,
             ),
         ],
         translate("Menu", "Help"): [
@@ -326,6 +335,11 @@ def commands(window: Workbench) -> dict[str, list[Command]]:
                 "F1 Ctrl+?",
             ),
             Command("log", translate("Menu", "Show the log file"), on(show_log)),
+            Command(
+                "diagnostics",
+                translate("Menu", "Save a diagnostic file …"),
+                on(ask_diagnostic_file),
+            ),
             Command("about", translate("Menu", "About PURA Audit"), on(show_about)),
         ],
     }

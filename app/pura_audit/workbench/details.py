@@ -1,4 +1,4 @@
-"""Findings in full: the details of one, what is compared, candidates, and two audits compared."""
+"""Dialogs with all details of a finding, its propositions, its candidates, or a comparison."""
 
 from __future__ import annotations
 
@@ -37,73 +37,76 @@ _PROMPTS = 5  # candidates that are named
 
 
 Part = tuple[str, Sequence[str], bool]
-"""Title and lines of a part, and whether they stand behind a heading that opens."""
+"""A part: its title, its lines, and whether it is folded."""
 
 
 def parts(audit: Audit, next_step: str = "") -> list[Part]:
-    """Return everything that the record says, in the order of a report's first page.
+    """Return the whole content of a record in the order of a report's first page.
 
     Args:
         audit: The record.
-        next_step: What is to be done with the finding next; empty for nothing.
+        next_step: The next step for the finding; empty for none.
     """
-    tongue, found = language(), audit.finding
-    whom = tuple(
+    tongue, finding = language(), audit.finding
+    recipients = tuple(
         whom_words(audit.profile, mark.payload, grouped(mark.payload.best), tongue)
-        for mark in found.marks
+        for mark in finding.marks
     )
-    shown = (*found.answer, *found.qualifications)
-    rest = [one for one in found.wording if one not in shown]
-    limits = (*rendered(found.cautions, tongue), *found.notes(tongue))
+    headlines = (*finding.answer, *finding.qualifications)
+    rest = [phrase for phrase in finding.wording if phrase not in headlines]
+    limits = (*rendered(finding.cautions, tongue), *finding.notes(tongue))
     steps = [_step(step, tongue) for step in audit.log]
-    about = [f"{name}: {value}" for name, value in _provenance(audit, tongue)]
+    provenance = [f"{name}: {fact}" for name, fact in _provenance(audit, tongue)]
     variants = audit.variants if len(audit.variants) > 1 else ()
     in_short = [
-        ("", [" ".join(rendered(found.answer, tongue)), *rendered(found.caveat, tongue)]),
-        (translate("Dialog", "For whom, when"), whom),
-        (translate("Dialog", "In addition"), rendered(found.qualifications, tongue)),
+        ("", [" ".join(rendered(finding.answer, tongue)), *rendered(finding.caveat, tongue)]),
+        (translate("Dialog", "For whom, when"), recipients),
+        (translate("Dialog", "In addition"), rendered(finding.qualifications, tongue)),
         (translate("Dialog", "What it rests on"), ["\n".join(_ground(audit, tongue))]),
-        (translate("Dialog", "What weakens or limits this"), [f"–  {words}" for words in limits]),
+        (translate("Dialog", "What weakens or limits this"), [f"–  {text}" for text in limits]),
         (translate("Dialog", "What to do next"), [next_step]),
     ]
-    behind = [
+    background = [
         (translate("Dialog", "The findings in full"), rendered(rest, tongue)),
-        (translate("Dialog", "Each mark"), ["\n".join(one) for one in found.mark_lines(tongue)]),
-        (translate("Dialog", "What is compared"), rendered(found.compared, tongue)),
-        (translate("Dialog", "Scale"), ["\n".join(found.scale_lines(tongue))]),
+        (
+            translate("Dialog", "Each mark"),
+            ["\n".join(mark_line) for mark_line in finding.mark_lines(tongue)],
+        ),
+        (translate("Dialog", "What is compared"), rendered(finding.compared, tongue)),
+        (translate("Dialog", "Scale"), ["\n".join(finding.scale_lines(tongue))]),
         (translate("Dialog", "Readings of the text"), ["\n".join(map(_reading, variants))]),
         (translate("Dialog", "After candidate prompts"), ["\n".join(_prompted(audit))]),
-        (translate("Dialog", "Measured with"), ["\n".join(about)]),
+        (translate("Dialog", "Measured with"), ["\n".join(provenance)]),
         (translate("Dialog", "Steps"), ["\n".join(steps)]),
     ]
-    rows = [(*row, False) for row in in_short] + [(*row, True) for row in behind]
+    rows = [(*row, False) for row in in_short] + [(*row, True) for row in background]
     return [row for row in rows if any(row[1])]
 
 
 def wording(audit: Audit, next_step: str = "") -> str:
-    """Return everything that the record says, as text."""
-    shown = parts(audit, next_step)
-    return "\n\n".join("\n".join(filter(None, (head, *lines))) for head, lines, _ in shown)
+    """Return the whole content of a record as text."""
+    sections = parts(audit, next_step)
+    return "\n\n".join("\n".join(filter(None, (head, *lines))) for head, lines, _ in sections)
 
 
 def _ground(audit: Audit, tongue: str) -> list[str]:
-    """Say what was examined, and with what."""
-    found = audit.finding
+    """Return what was examined, and with which key, profile and model."""
+    finding = audit.finding
     day = numerals.date(audit.created, tongue)
     lines = [
         (translate("Dialog", "Text"), f"{audit.input.name}, SHA-256 {audit.input.sha256 or '–'}"),
-        (translate("Dialog", "Keys tried"), found.keys),
-        (translate("Dialog", "Profile"), found.profile),
-        (translate("Dialog", "Model"), found.model),
+        (translate("Dialog", "Keys tried"), finding.keys),
+        (translate("Dialog", "Profile"), finding.profile),
+        (translate("Dialog", "Model"), finding.model),
         (translate("Dialog", "Examined on"), day),
     ]
     if audit.verdict == "not-examinable":
         lines = [lines[0], (translate("Dialog", "Noted on"), day)]
-    return [f"{name}: {value}" for name, value in lines]
+    return [f"{name}: {fact}" for name, fact in lines]
 
 
-def _reading(one: VariantFacts) -> str:
-    """Say what one reading of the text says alone."""
+def _reading(variant: VariantFacts) -> str:
+    """Return the evidence of one reading of the text."""
     name = {
         "found": translate("Dialog", "as found"),
         "restored": translate("Dialog", "typographic changes undone"),
@@ -111,39 +114,41 @@ def _reading(one: VariantFacts) -> str:
         "case": translate("Dialog", "capitals restored too"),
         "spelling": translate("Dialog", "broken words mended and signs put back too"),
         "ids": translate("Dialog", "token ids as saved"),
-    }.get(one.name, one.name)
-    words = filled(
+    }.get(variant.name, variant.name)
+    text = filled(
         translate("Dialog", "{name:text}: evidence {value:text} (log₁₀), {n:count} tokens"),
         name=name,
-        value=decimal(one.log10_e, 1),
-        n=one.tokens,
+        value=decimal(variant.log10_e, 1),
+        n=variant.tokens,
     )
-    if one.changes:
-        words += (
-            " (" + "; ".join(changed(c.name, c.count, (), language()) for c in one.changes) + ")"
+    if variant.changes:
+        text += (
+            " ("
+            + "; ".join(changed(c.name, c.count, (), language()) for c in variant.changes)
+            + ")"
         )
-    shown = translate("Dialog", "shown")
-    return f"{words}  ← {shown}" if one.shown else words
+    shown_mark = translate("Dialog", "shown")
+    return f"{text}  ← {shown_mark}" if variant.shown else text
 
 
 def _prompted(audit: Audit) -> list[str]:
-    """Say what the text says after the candidates that fit it best."""
-    read = [(one.log10_e, one) for one in audit.prompts if one.log10_e is not None]
+    """Return the evidence after the best candidate prompts."""
+    read = [(prompt.log10_e, prompt) for prompt in audit.prompts if prompt.log10_e is not None]
     lines = []
-    for log10_e, one in sorted(read, key=lambda pair: -pair[0])[:_PROMPTS]:
-        words = filled(
+    for log10_e, facts in sorted(read, key=lambda pair: -pair[0])[:_PROMPTS]:
+        text = filled(
             translate(
                 "Dialog", "prompt {i:count}: evidence {value:text} (log₁₀), {n:count} tokens before"
             ),
-            i=one.number,
+            i=facts.number,
             value=decimal(log10_e, 1),
-            n=one.tokens,
+            n=facts.tokens,
         )
-        shown = translate("Dialog", "shown")
-        lines.append(f"{words}  ← {shown}" if one.shown else words)
+        shown_mark = translate("Dialog", "shown")
+        lines.append(f"{text}  ← {shown_mark}" if facts.shown else text)
     if len(read) > _PROMPTS:
-        more = translate("Dialog", "{n:count} more, with less evidence")
-        lines.append(filled(more, n=len(read) - _PROMPTS))
+        further = translate("Dialog", "{n:count} more, with less evidence")
+        lines.append(filled(further, n=len(read) - _PROMPTS))
     return lines
 
 
@@ -169,8 +174,8 @@ def _tried(audit: Audit) -> list[tuple[str, str]]:
     if len(audit.keys) < 2:
         return []
     names = ", ".join(key.title for key in audit.keys)
-    words = translate("Dialog", "{names:text}. The number is the mean over all of them.")
-    return [(translate("Dialog", "Keys tried"), filled(words, names=names))]
+    template = translate("Dialog", "{names:text}. The number is the mean over all of them.")
+    return [(translate("Dialog", "Keys tried"), filled(template, names=names))]
 
 
 def _step(step: StepReport, tongue: str) -> str:
@@ -183,13 +188,13 @@ def _step(step: StepReport, tongue: str) -> str:
 def details_dialog(
     audit: Audit, theme: Theme, next_step: str = "", parent: QWidget | None = None
 ) -> PlainDialog:
-    """Return the finding as a report's first page has it; all that it rests on behind headings.
+    """Return the dialog with the finding in full; its background is folded.
 
     Args:
         audit: The record.
         theme: The colours.
-        next_step: What is to be done with the finding next.
-        parent: The window that it belongs to.
+        next_step: The next step for the finding.
+        parent: The window that the dialog belongs to.
     """
     dialog = PlainDialog(parent)
     dialog.setWindowTitle(translate("Dialog", "Details"))
@@ -227,9 +232,9 @@ def _add_part(column: QVBoxLayout, head: str, lines: Sequence[str], folded: bool
         column = fold.body
     elif head:
         column.addWidget(label(head, "section"))
-    for place, words in enumerate(lines):
-        role = "" if head else "muted" if place else "reading"  # the answer, what it is not
-        line = label(words, role, wrap=True)
+    for index, text in enumerate(lines):
+        role = "" if head else "muted" if index else "reading"  # the answer, what it is not
+        line = label(text, role, wrap=True)
         line.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         column.addWidget(line)
     if not folded:
@@ -237,13 +242,13 @@ def _add_part(column: QVBoxLayout, head: str, lines: Sequence[str], folded: bool
 
 
 class CompareDialog(PlainDialog):
-    """Two audits, what they share and where they differ.
+    """Compares two audits line by line.
 
     Args:
-        audits: What there is to choose from; the first two are shown.
+        audits: The audits to choose from; the first two are compared first.
 
     Signals:
-        texts_wanted: Their texts side by side: which audit is the first, and which the second.
+        texts_wanted: Both texts are to be shown side by side; carries their indexes.
     """
 
     texts_wanted = Signal(int, int)
@@ -280,15 +285,15 @@ class CompareDialog(PlainDialog):
         choice.setAccessibleName(name)
         # As wide as the dialog, however long a name is.
         choice.setSizeAdjustPolicy(choice.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        for place, audit in enumerate(self._audits, start=1):
-            choice.addItem(f"{place}. {audit.input.name}, {moment(audit.created)}")
+        for position, audit in enumerate(self._audits, start=1):
+            choice.addItem(f"{position}. {audit.input.name}, {moment(audit.created)}")
         return choice
 
     def _ask_texts(self) -> None:
         self.texts_wanted.emit(self.first.currentIndex(), self.second.currentIndex())
 
     def show_lines(self) -> None:
-        """Compare the two that are chosen."""
+        """Compare the two selected audits."""
         if not self._audits:
             self.words.setText(
                 translate("Compare", "Two finished audits are needed. Audit texts first.")
@@ -298,12 +303,12 @@ class CompareDialog(PlainDialog):
             self._audits[self.first.currentIndex()], self._audits[self.second.currentIndex()]
         )
         differing = sum(not line.same for line in lines)
-        words = translate(
+        template = translate(
             "Compare", "{n:plural(One|{n:count})} of {all:count} lines {n:plural(differs|differ)}."
         )
         if not differing:
-            words = translate("Compare", "Nothing differs, the evidence within its tolerance.")
-        self.words.setText(filled(words, n=differing, all=len(lines)))
+            template = translate("Compare", "Nothing differs, the evidence within its tolerance.")
+        self.words.setText(filled(template, n=differing, all=len(lines)))
         names = _names()
         headers = (
             "",
@@ -323,18 +328,18 @@ class CompareDialog(PlainDialog):
         fill_table(self.table, headers, rows, widest=290)
 
 
-def _words(name: str, value: str) -> str:
-    """Write a value for people, where it is a code."""
+def _words(name: str, code: str) -> str:
+    """Return a code in words; other values stay as they are."""
     if name == "verdict":
-        return title(value, language())
+        return title(code, language())
     if name == "prompt":
-        known = translate("Compare", "known")
-        return known if value == "known" else translate("Compare", "unknown")
-    if name == "payload" and set(value) <= {"0", "1"}:
-        return grouped(value)
-    if name == "evidence" and value != "–":
-        return decimal(float(value), 3)
-    return value
+        known_word = translate("Compare", "known")
+        return known_word if code == "known" else translate("Compare", "unknown")
+    if name == "payload" and set(code) <= {"0", "1"}:
+        return grouped(code)
+    if name == "evidence" and code != "–":
+        return decimal(float(code), 3)
+    return code
 
 
 def _names() -> dict[str, str]:
@@ -357,12 +362,12 @@ def _names() -> dict[str, str]:
 
 
 def compared_dialog(audit: Audit, parent: QWidget) -> FittedDialog:
-    """Return both propositions, and what the number is not."""
+    """Return the dialog with both propositions, and what the number does not mean."""
     dialog = FittedDialog(parent)
-    words = translate("Dialog", "What is compared")
-    dialog.setWindowTitle(words)
+    caption = translate("Dialog", "What is compared")
+    dialog.setWindowTitle(caption)
     dialog.setMinimumWidth(560)
-    layout = dialog_column(dialog, words)
+    layout = dialog_column(dialog, caption)
     for sentence in rendered((*audit.finding.compared, *audit.finding.caveat), language()):
         line = label(sentence, "reading", wrap=True)
         line.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -374,11 +379,11 @@ def compared_dialog(audit: Audit, parent: QWidget) -> FittedDialog:
 def candidate_table(
     audit: Audit, number: int = 0
 ) -> tuple[tuple[str, ...], list[tuple[str, ...]], str]:
-    """Return headers, rows and the sentence above them.
+    """Return the headers, the rows and the introduction of the table of candidates.
 
     Args:
         audit: The record.
-        number: Of which mark, in the order of the text.
+        number: Index of the mark, in the order of the text.
     """
     names = [field.name for field in audit.profile.fields]
     mark = audit.finding.marks[number]
@@ -390,24 +395,24 @@ def candidate_table(
         *((translate("Dialog", "Register"),) if audit.register else ()),
     )
     rows = []
-    for rank, found in enumerate(mark.candidates, start=1):
+    for rank, candidate in enumerate(mark.candidates, start=1):
         # A payload in question is nobody's, so no entry stands beside it; nor does one beside
         # the same payload under another key, which is another mark.
-        other = audit.other_key_title(found)
-        own = not other and found.bits == mark.payload.best
-        entry = mark.entry if own else None
+        key_title = audit.other_key_title(candidate)
+        is_best = not key_title and candidate.bits == mark.payload.best
+        entry = mark.entry if is_best else None
         rows.append(
             (
                 str(rank),
-                weight(found.posterior, language()),
-                grouped(found.bits) + (f" · {other}" if other else ""),
-                *(value.text for value in found.fields),
+                weight(candidate.posterior, language()),
+                grouped(candidate.bits) + (f" · {key_title}" if key_title else ""),
+                *(field.text for field in candidate.fields),
                 *((entry.who if entry else "–",) if audit.register else ()),
             )
         )
-    words = translate(
+    explanation = translate(
         "Dialog",
         "Shares of 1, all payloads counting alike beforehand. They rank the payloads under the "
         "assumption that the text carries a mark of this key.",
     )
-    return headers, rows, words
+    return headers, rows, explanation

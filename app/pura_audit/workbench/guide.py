@@ -1,4 +1,4 @@
-"""The user guide inside the window, and every version, device and licence, ready to be copied."""
+"""The user guide in the window, and the dialog with versions, device and licences."""
 
 from __future__ import annotations
 
@@ -72,8 +72,8 @@ def facts(session: Session) -> str:
             lines.append(f"{name} –")
     device = session.chosen.device
     if isinstance(device, Device):
-        why = fill(sentence(device.reason), "en")
-        lines.append(f"Device {device.kind}: {device.name}, {device.dtype}. {why}")
+        reason = fill(sentence(device.reason), "en")
+        lines.append(f"Device {device.kind}: {device.name}, {device.dtype}. {reason}")
     elif isinstance(device, Failure):
         lines.append(f"Device: {device.message}")
     if session.chosen.catalogue is not None:
@@ -111,8 +111,8 @@ def about_dialog(session: Session, parent: QWidget | None = None) -> PlainDialog
             licences.setPlainText("\n".join(notices()))
 
     def copy_shown() -> None:
-        shown = versions if tabs.currentWidget() is versions else licences
-        QGuiApplication.clipboard().setText(shown.toPlainText())
+        page = versions if tabs.currentWidget() is versions else licences
+        QGuiApplication.clipboard().setText(page.toPlainText())
 
     tabs.currentChanged.connect(show_licences)
     copy = push_button(translate("Dialog", "Copy"), copy_shown)
@@ -134,17 +134,17 @@ def _pane(name: str) -> QPlainTextEdit:
 
 START: Final = "how-to/guide.md"
 WIDEST: Final = 820  # pixels of a picture
-REST_MS: Final = 80
+REST_MS: Final = 80  # after a resize, before pictures are scaled
 
 
 def translated(folder: Path) -> Path:
-    """Return the folder of the pages in the language of the window; the English one without."""
-    own = folder / language()
-    return own if (own / START).is_file() else folder
+    """Return the folder of the pages in the language of the window, or else in English."""
+    localized = folder / language()
+    return localized if (localized / START).is_file() else folder
 
 
 def in_language(page: Path) -> Path:
-    """Return a page in the language of the window, where it is translated; else in English."""
+    """Return a page in the language of the window, or else in English."""
     folder = resource("docs").resolve()
     # A page of any language stands in one of the four parts, below the folder of its language.
     inside = page.relative_to(folder).parts[-2:]
@@ -153,10 +153,10 @@ def in_language(page: Path) -> Path:
 
 
 class Pages(QTextBrowser):
-    """Shows pages of the documentation folder; every other address is refused.
+    """Shows pages of the documentation folder and refuses all other addresses.
 
     Args:
-        folder: Where the pages lie.
+        folder: Folder of the pages.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -171,7 +171,7 @@ class Pages(QTextBrowser):
         self.anchorClicked.connect(self.follow)
 
     def follow(self, link: QUrl) -> bool:
-        """Go to a page or a heading of ours; return False, and stay, for anything else."""
+        """Follow a link to a page or a heading; return False for any other address."""
         if link.isRelative() or link.isLocalFile():
             target = self.source().resolved(link)
             path = Path(target.toLocalFile()).resolve()
@@ -186,7 +186,7 @@ class Pages(QTextBrowser):
 
     @property
     def page(self) -> Path:
-        """The page that is shown."""
+        """The page on screen."""
         return Path(self.source().toLocalFile()).resolve()
 
     def open_page(self, path: Path) -> None:
@@ -195,25 +195,25 @@ class Pages(QTextBrowser):
         self.redress()
 
     def redress(self) -> None:
-        """Dress the page, also after a step back, which loads it anew."""
+        """Style the page, also after a step back, which loads it again."""
         dress(self.document())
         self.fit_pictures()
 
     def _to_heading(self, anchor: str) -> None:
-        """Scroll to the heading that an anchor names in the way of common Markdown readers."""
+        """Scroll to the heading of an anchor in the usual Markdown style."""
         block = self.document().begin()
         while block.isValid():
             if block.blockFormat().headingLevel() and _slug(block.text()) == anchor:
                 cursor = self.textCursor()
                 cursor.setPosition(block.position())
                 self.setTextCursor(cursor)
-                place = self.cursorRect().top() + self.verticalScrollBar().value()
-                self.verticalScrollBar().setValue(place - GRID)
+                heading_y = self.cursorRect().top() + self.verticalScrollBar().value()
+                self.verticalScrollBar().setValue(heading_y - GRID)
                 return
             block = block.next()
 
     def loadResource(self, kind: int, name: QUrl | str) -> Any:
-        """Load pages and pictures of the folder; nothing else, and nothing from a network."""
+        """Load pages and pictures of the folder, and nothing from the network."""
         target = QUrl(name)
         if target.isRelative():
             target = self.source().resolved(target)
@@ -230,16 +230,16 @@ class Pages(QTextBrowser):
         self._rest.start()
 
     def fit_pictures(self) -> None:
-        """Make pictures as wide as the page, at most as wide as they are."""
+        """Shrink pictures to the width of the page."""
         room = min(WIDEST, self.viewport().width() - 2 * PADDING - GRID)
         document = self.document()
         block = document.begin()
         cursor = self.textCursor()
         while block.isValid():
-            for first, end, found in pieces(block):
-                if not found.isImageFormat():
+            for first, end, char_format in pieces(block):
+                if not char_format.isImageFormat():
                     continue
-                picture = QTextImageFormat(found.toImageFormat())
+                picture = QTextImageFormat(char_format.toImageFormat())
                 image = self.loadResource(
                     QTextDocument.ResourceType.ImageResource.value, QUrl(picture.name())
                 )
@@ -258,21 +258,21 @@ class Pages(QTextBrowser):
 
 def guide_pages() -> list[tuple[str, Path]]:
     """Return titles and paths of the pages, in the reader's language where they are translated."""
-    folder, found = resource("docs"), {}
-    for place in (folder, translated(folder)):
-        for path in sorted(place.glob("*/*.md")):
+    folder, pages = resource("docs"), {}
+    for directory in (folder, translated(folder)):
+        for path in sorted(directory.glob("*/*.md")):
             with path.open(encoding="utf-8") as lines:
                 title = lines.readline()
             if title.startswith("# "):
-                found[path.name] = (title.removeprefix("# ").strip(), path)
-    return list(found.values())
+                pages[path.name] = (title.removeprefix("# ").strip(), path)
+    return list(pages.values())
 
 
 class GuideDialog(PlainDialog):
-    """The guide, with a way back and a search.
+    """The dialog of the guide, with history and search.
 
     Args:
-        page: Where it opens; the beginning when left out.
+        page: Page that opens first. Default: the start page.
     """
 
     def __init__(self, parent: QWidget | None = None, page: Path | None = None) -> None:
@@ -296,29 +296,29 @@ class GuideDialog(PlainDialog):
         add_parts(layout, top, (self.pages, 1), button_row(close_button(self)))
         self.pages.backwardAvailable.connect(self.back.setEnabled)
         self.pages.sourceChanged.connect(lambda _url: QTimer.singleShot(0, self.pages.redress))
-        self.search.textChanged.connect(lambda _words: self._find(again=False))
-        self.search.returnPressed.connect(lambda: self._find(again=True))
+        self.search.textChanged.connect(lambda _text: self._find(further=False))
+        self.search.returnPressed.connect(lambda: self._find(further=True))
         self.back.setEnabled(False)
         self.pages.open_page(page or start)
         self.search.setFocus()
 
-    def _find(self, *, again: bool) -> None:
-        """Go to the next place; from the top when there is none further on."""
-        words = self.search.text()
+    def _find(self, *, further: bool) -> None:
+        """Go to the next match, wrapping at the end."""
+        text = self.search.text()
         cursor = self.pages.textCursor()
-        if not again:
+        if not further:
             cursor.setPosition(cursor.selectionStart())
             self.pages.setTextCursor(cursor)
-        found = bool(words) and self.pages.find(words)
-        if words and not found:
+        has_match = bool(text) and self.pages.find(text)
+        if text and not has_match:
             cursor.movePosition(cursor.MoveOperation.Start)
             self.pages.setTextCursor(cursor)
-            found = self.pages.find(words)
-        self.found.setText("" if found or not words else translate("Guide", "not found"))
+            has_match = self.pages.find(text)
+        self.found.setText("" if has_match or not text else translate("Guide", "not found"))
 
 
 def dress(document: QTextDocument) -> None:
-    """Give a page the type and the air of the window; Markdown says nothing of either."""
+    """Apply the window's fonts and spacing to a page."""
     document.setDocumentMargin(PADDING)
     cursor = QTextCursor(document)
     cursor.beginEditBlock()
@@ -340,14 +340,14 @@ def dress(document: QTextDocument) -> None:
         shape.setLineHeight(100 if picture else 125 if level else 135, height.value)
         cursor.setPosition(block.position())
         cursor.setBlockFormat(shape)
-        for first, end, look in runs:
-            if look.isImageFormat():
+        for first, end, char_format in runs:
+            if char_format.isImageFormat():
                 continue
-            look.setFontFixedPitch(code or look.fontFixedPitch())
-            _dress_piece(look, level)
+            char_format.setFontFixedPitch(code or char_format.fontFixedPitch())
+            _dress_piece(char_format, level)
             cursor.setPosition(first)
             cursor.setPosition(end, cursor.MoveMode.KeepAnchor)
-            cursor.setCharFormat(look)
+            cursor.setCharFormat(char_format)
         block = block.next()
     cursor.endEditBlock()
     for frame in document.rootFrame().childFrames():
@@ -356,49 +356,51 @@ def dress(document: QTextDocument) -> None:
 
 
 def pieces(block: QTextBlock) -> list[tuple[int, int, QTextCharFormat]]:
-    """Return the runs of one look: first position, end, look.
+    """Return the runs of equal format as (first position, end, format).
 
-    Plain numbers and copies, gathered before any look is changed: neighbours of one look become
+    They are copies, made before any format is changed: neighbours of one format are merged into
     one run, and then Qt's iterators and fragments point into memory that is gone.
     """
-    found = []
-    place = block.begin()
-    while not place.atEnd():
-        piece = place.fragment()
+    runs = []
+    iterator = block.begin()
+    while not iterator.atEnd():
+        piece = iterator.fragment()
         first = piece.position()
-        found.append((first, first + piece.length(), QTextCharFormat(piece.charFormat())))
-        place += 1
-    return found
+        runs.append((first, first + piece.length(), QTextCharFormat(piece.charFormat())))
+        iterator += 1
+    return runs
 
 
-def _dress_piece(look: QTextCharFormat, level: int) -> None:
-    """Set the size: headings by their rank, code a little smaller than the text around it."""
+def _dress_piece(char_format: QTextCharFormat, level: int) -> None:
+    """Set the font: headings by their level, code slightly smaller than the text."""
     if level:
         size = {1: fonts.ANSWER, 2: 17}.get(level, fonts.READING)
         font = fonts.face(size, strong=True)
-    elif look.fontFixedPitch():
+    elif char_format.fontFixedPitch():
         font = fonts.mono(fonts.BODY)
     else:
-        font = fonts.face(fonts.READING, strong=look.fontWeight() > QFont.Weight.Medium.value)
-        font.setItalic(look.fontItalic())
-    look.setFont(font, QTextCharFormat.FontPropertiesInheritanceBehavior.FontPropertiesAll)
+        font = fonts.face(
+            fonts.READING, strong=char_format.fontWeight() > QFont.Weight.Medium.value
+        )
+        font.setItalic(char_format.fontItalic())
+    char_format.setFont(font, QTextCharFormat.FontPropertiesInheritanceBehavior.FontPropertiesAll)
     # Markdown makes words of a heading larger than their font, but not those it sets apart.
-    look.clearProperty(QTextFormat.Property.FontSizeAdjustment.value)
+    char_format.clearProperty(QTextFormat.Property.FontSizeAdjustment.value)
 
 
 def _dress_table(table: QTextTable) -> None:
-    """Lines in the colour of lines, and room between them and the words."""
-    look = QTextTableFormat(table.format())
-    look.setBorderCollapse(True)
-    look.setBorder(1)
-    look.setBorderStyle(QTextTableFormat.BorderStyle.BorderStyle_Solid)
-    look.setBorderBrush(QGuiApplication.palette().mid())
-    look.setCellPadding(GRID)
-    look.setTopMargin(GRID)
-    look.setBottomMargin(2 * GRID)
-    table.setFormat(look)
+    """Style the borders and the padding of a table."""
+    table_format = QTextTableFormat(table.format())
+    table_format.setBorderCollapse(True)
+    table_format.setBorder(1)
+    table_format.setBorderStyle(QTextTableFormat.BorderStyle.BorderStyle_Solid)
+    table_format.setBorderBrush(QGuiApplication.palette().mid())
+    table_format.setCellPadding(GRID)
+    table_format.setTopMargin(GRID)
+    table_format.setBottomMargin(2 * GRID)
+    table.setFormat(table_format)
 
 
 def _slug(heading: str) -> str:
-    kept = "".join(c for c in heading.lower() if c.isalnum() or c in " -_")
-    return kept.replace(" ", "-")
+    slug = "".join(c for c in heading.lower() if c.isalnum() or c in " -_")
+    return slug.replace(" ", "-")

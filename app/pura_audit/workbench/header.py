@@ -1,4 +1,4 @@
-"""The header with its choosers, the status line, the notice of a long run, and recent files."""
+"""The header with its choosers, the status line, notices, and the menu of recent files."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from pura_audit.widgets.card import ElidedLabel, push_button, row_of
 from pura_audit.widgets.chips import Chip, ChoiceMenu, DeviceBadge
 from pura_audit.workbench.state_views import progress_words
 
-HEIGHT = 56
+HEIGHT = 56  # pixels
 TIGHT = 1180  # below this width the brand and the shortcut give way
 
 
 class Header(QWidget):
-    """Top of the window: what is chosen, where it is read, and the main button."""
+    """The top of the window: the choices, the device, and the main button."""
 
     def __init__(self, session: Session, theme: Theme) -> None:
         super().__init__()
@@ -48,7 +48,7 @@ class Header(QWidget):
         self.key = ChoiceMenu(
             self.setup,
             translate("Header", "Key"),
-            more=translate("Header", "Try several keys …"),
+            further=translate("Header", "Try several keys …"),
             manage=translate("Header", "Manage keys …"),
         )
         self.model = ChoiceMenu(
@@ -62,7 +62,7 @@ class Header(QWidget):
         self.setups = ChoiceMenu(
             self.setup,
             translate("Header", "Set-up"),
-            more=translate("Header", "Save as a set-up …"),
+            further=translate("Header", "Save as a set-up …"),
             below=(self.key, self.model, self.profile),
             manage=translate("Header", "Set up another …"),
         )
@@ -106,7 +106,7 @@ class Header(QWidget):
         session.chosen.device_changed.connect(self._show_device)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Say less where there is less room."""
+        """Shorten texts if there is little room."""
         super().resizeEvent(event)
         if (event.oldSize().width() < TIGHT) != (self.width() < TIGHT):
             self.refresh()
@@ -115,132 +115,134 @@ class Header(QWidget):
         self.refresh()
 
     def refresh(self) -> None:
-        """Show what is chosen, and whether there is something to do."""
+        """Show the choices, and whether rows are due."""
         session = self._session
         busy = session.jobs.model.busy
         self.cancel.setVisible(busy)
         due = len(session.audits.due())
         fits = not session.chosen.mismatches()
         self.audit.setEnabled(session.chosen.ready and due > 0 and fits)
-        words = translate("Header", "Audit")
-        words = f"{words} {number(due)}" if due > 1 else words
+        caption = translate("Header", "Audit")
+        caption = f"{caption} {number(due)}" if due > 1 else caption
         tight = self.width() < TIGHT
         keys = translate("Header", "Ctrl+⏎")
-        self.audit.setText(words if tight else f"{words}   {keys}")
+        self.audit.setText(caption if tight else f"{caption}   {keys}")
         self._brand.setVisible(not tight)
         self.audit.setMinimumWidth(max(104, self.audit.sizeHint().width()))
-        self.audit.setAccessibleName(words)
+        self.audit.setAccessibleName(caption)
         self.audit.setToolTip(self._why_not(due))
         self._fill_menus()
 
-    def _choose(self, kind: str, places: int | Sequence[int]) -> None:
-        """Choose keys, models or profiles by their places in the list."""
-        chosen = self._session.chosen
-        if (found := chosen.catalogue) is None:
+    def _choose(self, kind: str, indexes: int | Sequence[int]) -> None:
+        """Choose keys, models or profiles by their indexes."""
+        choices = self._session.chosen
+        if (catalogue := choices.catalogue) is None:
             return
-        some = [places] if isinstance(places, int) else places
+        picked = [indexes] if isinstance(indexes, int) else indexes
         if kind == "setups":
-            chosen.choose_setup(found.setups[some[0]])
+            choices.choose_setup(catalogue.setups[picked[0]])
         elif kind == "keys":
-            chosen.choose_keys([found.keys[place] for place in some])
+            choices.choose_keys([catalogue.keys[index] for index in picked])
         elif kind == "models":
-            chosen.choose_model(found.models[some[0]])
+            choices.choose_model(catalogue.models[picked[0]])
         else:
-            chosen.choose_profiles([found.profiles[place] for place in some])
+            choices.choose_profiles([catalogue.profiles[index] for index in picked])
 
     def _why_not(self, due: int) -> str:
         if not self._session.chosen.ready:
             setup = self._session.chosen.setup
             if setup is not None and (missing := self._session.chosen.missing):
-                words = translate("Header", "The set-up “{name:text}” lacks: {parts:text}.")
+                template = translate("Header", "The set-up “{name:text}” lacks: {parts:text}.")
                 kinds = {"key": self.key, "model": self.model, "profile": self.profile}
                 parts = ", ".join(kinds[part].kind for part in missing)
-                return filled(words, name=setup.name, parts=parts)
+                return filled(template, name=setup.name, parts=parts)
             return translate("Header", "Choose or make a set-up first.")
-        if found := self._session.chosen.mismatches():
-            return "\n".join(map(error_words, found))
+        if faults := self._session.chosen.mismatches():
+            return "\n".join(map(error_words, faults))
         if due == 0:
             return translate("Header", "Add a text first: paste it, open it or drop it here.")
         return translate("Header", "Audit (Ctrl+Return)")
 
     def _fill_menus(self) -> None:
-        chosen, found = self._session.chosen, self._session.chosen.found
+        choices, inventory = self._session.chosen, self._session.chosen.found
         key, model, profile = self._used()
-        changed = chosen.changed_parts
+        changed = choices.changed_parts
         setups = [
-            (one.name, self._parts_of(one), one == chosen.setup and not changed)
-            for one in found.setups
+            (setup.name, self._parts_of(setup), setup == choices.setup and not changed)
+            for setup in inventory.setups
         ]
-        keys = [(k.label, _spaced(k.fingerprint), k in chosen.keys) for k in found.keys]
-        models = [(m.name, _spaced(m.fingerprint), m == chosen.model) for m in found.models]
-        profiles = [(p.title, _shape(p.profile), p in chosen.profiles) for p in found.profiles]
+        keys = [(k.label, _spaced(k.fingerprint), k in choices.keys) for k in inventory.keys]
+        models = [(m.name, _spaced(m.fingerprint), m == choices.model) for m in inventory.models]
+        profiles = [(p.title, _shape(p.profile), p in choices.profiles) for p in inventory.profiles]
         no_key = translate("Header", "No key yet: make one under “Manage keys …”.")
         no_model = translate("Header", "No model yet: install one under “Manage models …”.")
         no_profile = translate("Header", "No profile yet: make one under “Manage profiles …”.")
         # Beside a profile of PURA's there is nothing to add but marks by others.
-        more = any(choice.profile.foreign is not None for choice in found.profiles)
-        none = translate("Header", "none")
+        foreign_marks = any(choice.profile.foreign is not None for choice in inventory.profiles)
+        nothing_chosen = translate("Header", "none")
         used = {
-            self.key: self.key.fill(keys, no_key, instead=key or none),
-            self.model: self.model.fill(models, no_model, instead=model or none),
+            self.key: self.key.fill(keys, no_key, instead=key or nothing_chosen),
+            self.model: self.model.fill(models, no_model, instead=model or nothing_chosen),
             self.profile: self.profile.fill(
-                profiles, no_profile, several=more, instead=profile or none
+                profiles, no_profile, several=foreign_marks, instead=profile or nothing_chosen
             ),
         }
         nothing = translate("Header", "none yet")
         self.setups.fill(setups, nothing)
-        value, lines = self._named(used[self.profile], bool(profile or chosen.profiles), nothing)
+        summary, lines = self._named(used[self.profile], bool(profile or choices.profiles), nothing)
         lines += [f"{menu.kind}: {names}" for menu, names in used.items()]
-        missing = chosen.setup is not None and bool(chosen.missing)
+        missing = choices.setup is not None and bool(choices.missing)
         self.setup.show_value(
-            value,
+            summary,
             "\n".join(lines),
-            attention=bool(changed or missing or chosen.mismatches()),
+            attention=bool(changed or missing or choices.mismatches()),
         )
 
     def _named(self, profile: str, used: bool, nothing: str) -> tuple[str, list[str]]:
-        """Name the set-up in use, and say which of its parts were changed by hand."""
-        chosen = self._session.chosen
-        if chosen.catalogue is None:
+        """Return the name of the set-up in use, and its parts that were changed by hand."""
+        choices = self._session.chosen
+        if choices.catalogue is None:
             return translate("Header", "looking …"), []
-        if chosen.setup is None:
+        if choices.setup is None:
             return (profile if used else nothing), []
-        if not (changed := chosen.changed_parts):
-            return chosen.setup.name, []
-        words = {
+        if not (changed := choices.changed_parts):
+            return choices.setup.name, []
+        changes = {
             "key": translate("Header", "other key"),
             "model": translate("Header", "other model"),
             "profile": translate("Header", "other profile"),
         }
-        parts = ", ".join(words[part] for part in changed)
-        value = filled(
+        parts = ", ".join(changes[part] for part in changed)
+        summary = filled(
             translate("Header", "{name:text} with {parts:text}"),
-            name=chosen.setup.name,
+            name=choices.setup.name,
             parts=parts,
         )
-        return value, [translate("Header", "Changed by hand; choose the set-up again to undo it.")]
+        return summary, [
+            translate("Header", "Changed by hand; choose the set-up again to undo it.")
+        ]
 
     def _parts_of(self, setup: StoredSetup) -> str:
-        """Say what a set-up marks, or which part of it is not here."""
-        found = self._session.chosen.found
-        here = {key.fingerprint for key in found.keys}
-        if not setup.keys or not here.issuperset(setup.keys):
+        """Return what a set-up marks, or which of its parts is missing."""
+        inventory = self._session.chosen.found
+        fingerprints = {key.fingerprint for key in inventory.keys}
+        if not setup.keys or not fingerprints.issuperset(setup.keys):
             return translate("Header", "key missing")
-        for one in found.profiles:
-            if one.name == setup.profile:
-                return _shape(one.profile)
+        for profile in inventory.profiles:
+            if profile.name == setup.profile:
+                return _shape(profile.profile)
         return translate("Header", "profile missing")
 
     def _used(self) -> tuple[str, str, str]:
-        """Say what stands in for a choice that is not made: what the text on screen goes by."""
-        item = self._session.texts.current
-        if item is None:
+        """Return key, model and profile of the text on screen, for choices that are not made."""
+        row = self._session.texts.current
+        if row is None:
             return "", "", ""
-        audit = item.audit
+        audit = row.audit
         if audit is None:  # a sample brings its own
-            profile = item.profile
+            profile = row.profile
             return (
-                item.key.label if item.key else "",
+                row.key.label if row.key else "",
                 "",
                 profile.name or _shape(profile) if profile else "",
             )
@@ -279,11 +281,11 @@ def _spaced(fingerprint: str) -> str:
 
 
 STATUS_HEIGHT = 28
-STAY_MS = 8000
+STAY_MS = 8000  # that a message stays in the status line
 
 
 class StatusLine(QWidget):
-    """Foot of the window."""
+    """The status line at the foot of the window."""
 
     def __init__(self, session: Session) -> None:
         super().__init__()
@@ -312,9 +314,9 @@ class StatusLine(QWidget):
             else translate("Status", "Offline · nothing leaves this computer")
         )
 
-    def say(self, what: Failure | str) -> None:
+    def say(self, message: Failure | str) -> None:
         """Show a remark for a while."""
-        self._notice = what.words if isinstance(what, Failure) else what
+        self._notice = message.words if isinstance(message, Failure) else message
         self._timer.start()
         self.refresh()
         announce(self, self._notice)
@@ -323,9 +325,9 @@ class StatusLine(QWidget):
         self.refresh()
 
     def refresh(self) -> None:
-        """Show what the queue does."""
-        items = self._session.texts.queue.items
-        running = next((i for i in items if i.state is ItemState.RUNNING), None)
+        """Show the state of the queue."""
+        rows = self._session.texts.queue.items
+        running = next((i for i in rows if i.state is ItemState.RUNNING), None)
         if self._notice:
             self.words.setText(self._notice)
         elif running is not None:
@@ -340,30 +342,30 @@ class StatusLine(QWidget):
             self.words.setText(self._idle())
 
     def _others(self) -> list[str]:
-        """Say how many others are read or wait, and how long it takes until all are done."""
-        waiting = sum(item.active for item in self._session.texts.queue.items) - 1
+        """Return how many other rows are active, and the time until all are done."""
+        waiting = sum(row.active for row in self._session.texts.queue.items) - 1
         left = self._session.audits.seconds_left
         if not waiting or left is None:
             return []
-        words = translate("Status", "{n:count} more, all done in {time:text}")
-        return [filled(words, n=waiting, time=duration(left))]
+        template = translate("Status", "{n:count} more, all done in {time:text}")
+        return [filled(template, n=waiting, time=duration(left))]
 
     def _idle(self) -> str:
-        items = self._session.texts.queue.items
-        done = sum(i.examined for i in items)
-        bad = sum(i.state in (ItemState.DONE, ItemState.FAILED) for i in items) - done
+        rows = self._session.texts.queue.items
+        examined = sum(i.examined for i in rows)
+        bad = sum(i.state in (ItemState.DONE, ItemState.FAILED) for i in rows) - examined
         parts = []
-        if done:
+        if examined:
             parts.append(
-                filled(translate("Status", "{n:count} {n:plural(text|texts)} audited"), n=done)
+                filled(translate("Status", "{n:count} {n:plural(text|texts)} audited"), n=examined)
             )
         if bad:
             parts.append(filled(translate("Status", "{n:count} could not be"), n=bad))
         unkept = self._session.texts.unkept
         if unkept:
-            words = translate("Status", "{n:count} not saved: use Save to a case (Ctrl+S)")
-            parts.append(filled(words, n=unkept))
-        elif any(i.status is not None and i.status.name == UNFILED for i in items):
+            template = translate("Status", "{n:count} not saved: use Save to a case (Ctrl+S)")
+            parts.append(filled(template, n=unkept))
+        elif any(i.status is not None and i.status.name == UNFILED for i in rows):
             parts.append(translate("Status", "kept in the case “Unfiled”"))
         return " · ".join(parts) if parts else translate("Status", "Ready")
 
@@ -373,19 +375,19 @@ class StatusLine(QWidget):
 
 
 LONG_S: Final = 60.0
-"""A run that took less was waited for."""
-_SHOWN_MS: Final = 15_000
+"""Shortest run in seconds that gets a notice: the user waits for shorter ones."""
+_NOTICE_MS: Final = 15_000  # after which the notice is taken away
 
 
 class RunNotice(QObject):
-    """Tells that a long run has ended while another program was in front.
+    """Notifies the user that a long run has ended while another program was in front.
 
-    It names no text and no outcome: others see the screen too.
+    It names no text and no outcome, since others may see the screen.
 
     Args:
-        session: Whose runs they are.
-        window: Asks for attention where the desktop lists its windows.
-        clock: Seconds that pass.
+        session: The session whose runs are followed.
+        window: The window that asks for attention.
+        clock: Clock in seconds.
     """
 
     def __init__(
@@ -395,7 +397,7 @@ class RunNotice(QObject):
         self._window, self._clock = window, clock
         self._begun: float | None = None
         self.tray = QSystemTrayIcon(window.windowIcon(), self)
-        self._hide = QTimer(self, singleShot=True, interval=_SHOWN_MS)
+        self._hide = QTimer(self, singleShot=True, interval=_NOTICE_MS)
         self._hide.timeout.connect(self.tray.hide)
         session.jobs.model.busy_changed.connect(self._changed)
 
@@ -403,12 +405,12 @@ class RunNotice(QObject):
         if busy:
             self._begun = self._clock() if self._begun is None else self._begun
             return
-        begun, self._begun = self._begun, None
-        if begun is not None and self._clock() - begun >= LONG_S and not self._in_front():
+        started, self._begun = self._begun, None
+        if started is not None and self._clock() - started >= LONG_S and not self._in_front():
             self.tell()
 
     def tell(self) -> None:
-        """Tell it."""
+        """Show the notice."""
         QApplication.alert(self._window)
         if QSystemTrayIcon.isSystemTrayAvailable():
             self.tray.show()
@@ -425,30 +427,30 @@ class RunNotice(QObject):
 def recent_menu(
     settings: SettingsFile, open_path: Callable[[Path], object], parent: QWidget
 ) -> QMenu:
-    """Return the menu of recent files; it is filled anew each time it opens."""
+    """Return the menu of recent files, which is filled each time it opens."""
     menu = QMenu(translate("Menu", "Recent files"), parent)
     menu.setToolTipsVisible(True)
 
-    def keep(on: bool) -> None:
+    def keep(remember: bool) -> None:
         # Switching off forgets at once.
-        settings.update(keep_recent=on, recent=settings.current.recent if on else ())
+        settings.update(keep_recent=remember, recent=settings.current.recent if remember else ())
 
     def fill() -> None:
         menu.clear()
         now = settings.current
-        for place, name in enumerate(now.recent, start=1):
+        for position, name in enumerate(now.recent, start=1):
             path = Path(name)
-            words = path.name.replace("&", "&&")
-            action = menu.addAction(f"&{place % 10}  {words}")
+            name_text = path.name.replace("&", "&&")
+            action = menu.addAction(f"&{position % 10}  {name_text}")
             action.setToolTip(name)
             action.triggered.connect(lambda _=False, p=path: open_path(p))
         if not now.recent:
-            none = (
+            no_files = (
                 translate("Menu", "No recent files")
                 if now.keep_recent
                 else translate("Menu", "Recent files are not remembered")
             )
-            menu.addAction(none).setEnabled(False)
+            menu.addAction(no_files).setEnabled(False)
         menu.addSeparator()
         clearing = menu.addAction(translate("Menu", "Clear the list"))
         clearing.setEnabled(bool(now.recent))

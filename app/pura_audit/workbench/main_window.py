@@ -1,4 +1,4 @@
-"""The main window: it puts the views together and sends intentions to the session."""
+"""The main window, which builds the views and sends intentions to the session."""
 
 from __future__ import annotations
 
@@ -65,11 +65,11 @@ from pura_audit.workbench.setup import SetupActs, SetupView, ask_bundle
 from pura_audit.workbench.state_views import EmptyView
 
 _WARM = ("numpy.ma", "pura_audit.reports.dialog")
-"""What pyqtgraph imports when it first draws a line, and what is large."""
+"""Large modules that pyqtgraph imports when it first draws a line."""
 
 
 class MainWindow(QMainWindow):
-    """The auditor's workbench."""
+    """The main window."""
 
     placement: Placement
 
@@ -93,7 +93,7 @@ class MainWindow(QMainWindow):
     # Composition
 
     def _build(self) -> None:
-        """Make all that has words, in the language of now."""
+        """Build all views in the present language."""
         session, theme = self.session, self.theme
         self.header = Header(session, theme)
         self.queue = QueueView(session, theme)
@@ -123,11 +123,11 @@ class MainWindow(QMainWindow):
         self._wire()
 
     def _lay_out(self) -> None:
-        words = translate("Menu", "Menu")
-        menu = IconButton(self.theme, "menu", words)
+        caption = translate("Menu", "Menu")
+        menu = IconButton(self.theme, "menu", caption)
         menu.open_menu(self.menu)
         menu.setShortcut("F10")
-        menu.setToolTip(f"{words} (F10)")
+        menu.setToolTip(f"{caption} (F10)")
         self.header.row.addWidget(menu)
         self.columns.setHandleWidth(GAP)
         self.columns.setChildrenCollapsible(False)
@@ -155,7 +155,7 @@ class MainWindow(QMainWindow):
         self.setCentralWidget(middle)
 
     def _listen(self) -> None:
-        """Follow the session, as long as there is the window."""
+        """Connect the signals of the session, once."""
         session = self.session
         self.setup = SetupActs(self._setup_views(), session, self)
         session.texts.current_changed.connect(self._show_current)
@@ -171,7 +171,7 @@ class MainWindow(QMainWindow):
         session.texts.report_seen.connect(self._offer_check)
 
     def _wire(self) -> None:
-        """Follow the views, which come and go with their language."""
+        """Connect the signals of the views, each time they are built."""
         session = self.session
         self.header.audit.clicked.connect(self.audit)
         self.header.cancel.clicked.connect(session.audits.cancel)
@@ -191,7 +191,7 @@ class MainWindow(QMainWindow):
         self.queue.table.clicked.connect(self.toggle_results)
         self.results.audit_wanted.connect(self.audit_items)
         self.results.item_wanted.connect(self.show_document)
-        self.results.report_wanted.connect(lambda items: opening.report_items(self, items))
+        self.results.report_wanted.connect(lambda rows: opening.report_items(self, rows))
         self.results.noticed.connect(self.status.say)
         self.header.issued.clicked.connect(self.toggle_issued)
         self.issued.back_wanted.connect(self.toggle_issued)
@@ -246,13 +246,13 @@ class MainWindow(QMainWindow):
         self.session.settings.update(theme=mode.value)
 
     def set_language(self, name: str) -> None:
-        """Speak another language from now on, that of the system for ""; all else stays as it is.
+        """Change the language; "" follows the system. Everything else stays as it is.
 
-        What has words is made anew; the window, the session and all that runs go on.
+        The views are built again; the window, the session and all jobs continue.
         """
         self.session.settings.update(language=name)
         i18n.set_language(name or None)
-        results, queue, place = self.results, self.queue, self._places.currentIndex()
+        old_results, queue, page_index = self.results, self.queue, self._places.currentIndex()
         first, _ = self.selection.seen
         self.placement.remember()
         self.menu.deleteLater()
@@ -269,18 +269,18 @@ class MainWindow(QMainWindow):
         if self.selection.token is not None:
             self.selection.shown_from.emit(first)
         self.queue.search.setText(queue.search.text())
-        self.results.go_on_from(results)
+        self.results.go_on_from(old_results)
         if self.session.texts.current is None:
             self.empty.take_focus()
         else:
             self.queue.list.setFocus()
-        (lambda: None, self.toggle_results, self.toggle_issued)[place]()
+        (lambda: None, self.toggle_results, self.toggle_issued)[page_index]()
         self.session.texts.translate_failures()
         self.session.chosen.look_around()
 
-    def say(self, what: Failure | str) -> None:
-        """Say something in the status line."""
-        self.status.say(what)
+    def say(self, message: Failure | str) -> None:
+        """Show a message in the status line."""
+        self.status.say(message)
 
     # What is on screen
 
@@ -322,7 +322,7 @@ class MainWindow(QMainWindow):
             announce(self, f"{item.name}: {self.work.heading()}")
 
     def _follow(self, item: Item) -> None:
-        """Show the evidence of a text while it is read."""
+        """Show the interim evidence of a running audit."""
         catalogue = self.session.chosen.catalogue
         policy = catalogue.policy if catalogue is not None else None
         running = item.state is ItemState.RUNNING
@@ -331,24 +331,26 @@ class MainWindow(QMainWindow):
             item.looks if running else (), total, policy.t_found if policy is not None else None
         )
 
-    def _focus_inside(self, place: QWidget) -> bool:
+    def _focus_inside(self, widget: QWidget) -> bool:
         focus = self.focusWidget()
-        return focus is not None and (focus is place or place.isAncestorOf(focus))
+        return focus is not None and (focus is widget or widget.isAncestorOf(focus))
 
     def _tell_problems(self) -> None:
-        found = self.session.chosen.catalogue
-        if found is not None and found.problems:
-            self.status.say(" ".join(p.words for p in found.problems))
+        catalogue = self.session.chosen.catalogue
+        if catalogue is not None and catalogue.problems:
+            self.status.say(" ".join(p.words for p in catalogue.problems))
         elif mismatches := self.session.chosen.mismatches():
             self.status.say(" ".join(map(error_words, mismatches)))
 
     def _offer_check(self, path: Path) -> None:
-        """Offer to check a file that carries the record of a report."""
-        words = translate("Window", "“{file:text}” carries the record of a report of PURA Audit.")
+        """Offer to verify a file that holds the record of a report."""
+        template = translate(
+            "Window", "“{file:text}” carries the record of a report of PURA Audit."
+        )
         ask_first(
             self,
             translate("Window", "A report"),
-            filled(words, file=path.name),
+            filled(template, file=path.name),
             translate("Window", "Check whether it is unaltered? As a text it is in the list, too."),
             (
                 translate("Window", "Check the report"),
@@ -359,7 +361,7 @@ class MainWindow(QMainWindow):
         )
 
     def _warm_up(self) -> None:
-        """Import what the first chart and the window of a report take, before they are shown."""
+        """Import the modules of charts and reports before they are needed."""
         self.session.chosen.device_changed.disconnect(self._warm_up)
         self.session.jobs.reports.do(
             lambda _: [importlib.import_module(name) for name in _WARM],
@@ -385,7 +387,7 @@ class MainWindow(QMainWindow):
         ask_files(self, translate("Window", "Open texts"), self.add_files)
 
     def add_files(self, paths: Sequence[Path], *, dropped: bool = False) -> None:
-        """Add texts to the list; what is no text opens what it is for."""
+        """Add texts to the list; open other files with their dialogs."""
 
         def read() -> None:
             self.session.texts.add_paths(texts, dropped=dropped)
@@ -395,30 +397,30 @@ class MainWindow(QMainWindow):
             ask_to_read(self, texts, read)
 
     def try_sample(self) -> None:
-        """Audit the sample text; the model that it needs is installed first."""
+        """Audit the sample text, after installing its model if necessary."""
         if not self.session.chosen.found.models:
             self.session.install_wanted.emit()
         self.session.texts.add_sample()
         self._begin_dropped()
 
     def _begin_dropped(self) -> None:
-        """Audit what was dropped as soon as it is read, and key, model and profile are here."""
+        """Audit dropped texts as soon as they are read and the choices are complete."""
         if items := self.session.audits.take_dropped():
             self.audit_items(items)
 
     def paste(self) -> None:
-        """Take files or text from the clipboard."""
-        data = QGuiApplication.clipboard().mimeData()
-        paths = dropped_paths(data)
+        """Add files or a text from the clipboard."""
+        mime = QGuiApplication.clipboard().mimeData()
+        paths = dropped_paths(mime)
         if paths:
             self.add_files(paths)
-        elif data.hasText() and data.text():
-            self.session.texts.add_text(data.text())
+        elif mime.hasText() and mime.text():
+            self.session.texts.add_text(mime.text())
         else:
             self.status.say(translate("Window", "There is no text on the clipboard."))
 
     def open_for_another_start(self, files: list[Path]) -> None:
-        """Come to the front, and open what a second start of the program was given."""
+        """Come to the front, and open the files of a second start."""
         self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
         self.raise_()
         self.activateWindow()
@@ -426,7 +428,7 @@ class MainWindow(QMainWindow):
             self.add_files(files)
 
     def audit(self) -> None:
-        """Audit what is due."""
+        """Audit all rows that are due."""
         self.audit_items(self.session.audits.due())
 
     def audit_current(self) -> None:
@@ -435,11 +437,11 @@ class MainWindow(QMainWindow):
             self.audit_items([self.session.texts.current])
 
     def audit_items(self, items: Sequence[Item]) -> None:
-        """Audit these rows, again where they were."""
+        """Audit these rows, even if they were audited before."""
         unlocked(self.session, self, lambda: begin_audits(self.session, self, items))
 
     def cancel_current(self) -> None:
-        """Stop the audit on screen; where another text is audited, bring that one on screen."""
+        """Stop the audit on screen; if another text is audited, show that one."""
         current = self.session.texts.current
         if current is not None and current.active:
             self.session.audits.stream.stop([current])
@@ -449,59 +451,59 @@ class MainWindow(QMainWindow):
         runs = next((i for i in active if i.state is ItemState.RUNNING), next(iter(active), None))
         if runs is not None:
             self.show_document(runs)
-            words = translate("Window", "“{name:text}” is being audited. Once more cancels it.")
-            self.say(filled(words, name=runs.name))
+            template = translate("Window", "“{name:text}” is being audited. Once more cancels it.")
+            self.say(filled(template, name=runs.name))
 
     def remove_current(self) -> None:
-        """Take the row on screen out."""
+        """Remove the row on screen."""
         if self.session.texts.current is not None:
             self.session.texts.remove([self.session.texts.current])
 
     def toggle_results(self) -> None:
-        """Show all texts as a table, or the one on screen again."""
+        """Switch between the table of all texts and the text on screen."""
         self._go_to(self.results)
         if self._places.currentWidget() is self.results:
             self.results.show_item(self.session.texts.current)
             self.results.table.setFocus()
 
     def toggle_issued(self) -> None:
-        """Show what was issued, or the texts again."""
+        """Switch between the register and the texts."""
         self._go_to(self.issued)
         if self._places.currentWidget() is self.issued:
             self.issued.search.setFocus()
 
     def look_up(self) -> None:
-        """Show what was issued, with the cursor where a payload is typed."""
+        """Show the register with the cursor in the field for a payload."""
         self._places.setCurrentWidget(self.issued)
         self.issued.form.whole.setFocus()
 
     def import_issued(self) -> QDialog | None:
-        """Show what was issued, and ask for a table or a log of it."""
+        """Show the register and ask for a file to import."""
         self._places.setCurrentWidget(self.issued)
         return self.issued.ask_import()
 
-    def _go_to(self, place: QWidget) -> None:
-        """Show one of the places; the texts again where it is shown already."""
-        if self._places.currentWidget() is place:
+    def _go_to(self, page: QWidget) -> None:
+        """Switch between a page and the texts."""
+        if self._places.currentWidget() is page:
             self._places.setCurrentWidget(self.columns)
             self.queue.list.setFocus()
         else:
-            self._places.setCurrentWidget(place)
+            self._places.setCurrentWidget(page)
 
     def show_document(self, item: Item) -> None:
-        """Bring a text on screen."""
+        """Show a text."""
         self.session.texts.show(item)
         if self._places.currentWidget() is not self.columns:
             self._places.setCurrentWidget(self.columns)
             self.queue.list.setFocus()
 
-    def zoom(self, by: int) -> None:
+    def zoom(self, steps: int) -> None:
         """Make the text, or its pages, larger or smaller; 0 is the usual size."""
         pages = self.work.text.pages
         if pages is not None and pages.isVisible():
-            pages.view.zoom(by)
+            pages.view.zoom(steps)
             return
-        self.set_text_size(self.text_size + by if by else 15)
+        self.set_text_size(self.text_size + steps if steps else 15)
 
     def find_in_text(self) -> None:
         """Search in the text."""
@@ -509,7 +511,7 @@ class MainWindow(QMainWindow):
             self.work.text.find_bar.enter()
 
     def toggle_pause(self) -> None:
-        """Pause the queue or let it go on."""
+        """Pause or resume the queue."""
         self.session.jobs.model.set_paused(not self.session.jobs.model.paused)
         self.status.refresh()
 
@@ -525,7 +527,7 @@ class MainWindow(QMainWindow):
             self.session.texts.load_prompts(item, path)
             return
         title = translate("Ready", "Candidate prompts")
-        ask_file(self, title, lambda chosen: self.session.texts.load_prompts(item, chosen))
+        ask_file(self, title, lambda file: self.session.texts.load_prompts(item, file))
 
     # Keys, size, drops, closing
 
@@ -535,28 +537,28 @@ class MainWindow(QMainWindow):
             super().keyPressEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Fold the queue where the window is narrow."""
+        """Fold the list of texts if the window is narrow."""
         super().resizeEvent(event)
         self.placement.resized()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Welcome files and texts."""
+        """Accept the drag of files and texts."""
         if acceptable(event.mimeData()):
             event.acceptProposedAction()
             self._highlight(over=True)
 
     def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
-        """Forget the drop."""
+        """Remove the highlight of the drag."""
         self._highlight(over=False)
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """Take files, folders or a text."""
+        """Add dropped files, folders or a text."""
         self._highlight(over=False)
         paths = dropped_paths(event.mimeData())
         if paths:
             self.add_files(paths, dropped=True)
-        elif words := event.mimeData().text():
-            self.session.texts.add_text(words, dropped=True)
+        elif text := event.mimeData().text():
+            self.session.texts.add_text(text, dropped=True)
             self._begin_dropped()
         event.acceptProposedAction()
 
@@ -564,7 +566,7 @@ class MainWindow(QMainWindow):
         restyle(self.queue.drop, "over", over)
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Ask once while busy; then cancel, wait and remember sizes."""
+        """Ask for confirmation while jobs run; then cancel them, wait, and store the sizes."""
         session = self.session
         if (
             session.jobs.model.busy or session.jobs.installs.busy or session.texts.unkept
@@ -588,11 +590,11 @@ class MainWindow(QMainWindow):
         )
         self._question.finished.connect(self._answered)
 
-    def _answered(self, _result: int) -> None:
+    def _answered(self, _code: int) -> None:
         self._question = None
 
     def cancel_and_close(self) -> None:
-        """Cancel every audit and installation, and close when their threads have let go."""
+        """Cancel all audits and installations, and close once their threads are free."""
         self._closing = True
         self.session.record.freeze()
         self.session.audits.cancel()

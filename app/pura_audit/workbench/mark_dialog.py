@@ -1,4 +1,4 @@
-"""Mark a text: a prompt, who it is for, a model; the text, to copy or to save."""
+"""The dialog that writes a marked text for a recipient."""
 
 from __future__ import annotations
 
@@ -36,22 +36,22 @@ from pura_audit.widgets.form_dialog import (
 from pura_audit.widgets.payload_form import PayloadForm
 from pura_audit.widgets.working_dialog import WorkingDialog
 
-LENGTH: Final = 300
-MOST: Final = 4000
-FORM: Final = 360
+LENGTH: Final = 300  # tokens that are suggested
+MAX_TOKENS: Final = 4000
+FORM: Final = 360  # pixels of the form beside the text
 
 
 class MarkDialog(WorkingDialog):
     """Writes a marked text with the chosen set-up.
 
     Args:
-        session: Its set-up is used.
-        profile: What the payload is.
-        key: What the text is marked with.
+        session: The session with the chosen set-up.
+        profile: The profile of the mark.
+        key: The key of the mark.
 
     Signals:
-        noted: The register has another entry.
-        audit_wanted: The text is to be put into the list.
+        noted: The register got an entry.
+        audit_wanted: The text is to be added to the list; carries it.
     """
 
     noted = Signal()
@@ -90,7 +90,7 @@ class MarkDialog(WorkingDialog):
         if session.chosen.model is not None:
             self.model.setCurrentIndex(self.model.findData(session.chosen.model.name))
         self.trial = label("", "muted", wrap=True)
-        self.length = spin_box(20, MOST, LENGTH)
+        self.length = spin_box(20, MAX_TOKENS, LENGTH)
         self.few = label("", "attention", wrap=True)
         self.text = QPlainTextEdit()
         self.text.setReadOnly(True)
@@ -129,10 +129,10 @@ class MarkDialog(WorkingDialog):
         )
         form = Scrolled(left)
         form.setFixedWidth(FORM)
-        acts = FlowLayout()
+        buttons = FlowLayout()
         for button in (self.audit, self.save, self.copy):
-            acts.addWidget(button)
-        right = column_of((self.text, 1), acts)
+            buttons.addWidget(button)
+        right = column_of((self.text, 1), buttons)
         middle = row_of(form, (right, 1), spacing=2 * GRID)
         add_parts(
             column,
@@ -142,7 +142,7 @@ class MarkDialog(WorkingDialog):
         )
 
     def refresh_buttons(self) -> None:
-        """Enable what can be done now."""
+        """Enable the inputs and buttons that can be used now."""
         written = bool(self.made) and not self.busy
         needed = (
             {self._who_caption: self.who.text().strip()}
@@ -154,7 +154,7 @@ class MarkDialog(WorkingDialog):
             button.setEnabled(written)
 
     def _told(self) -> None:
-        """Say what the model is for, and where the text is too short for its payload."""
+        """Show the purpose of the model, and whether the text is too short for its payload."""
         trial = translate(
             "Mark",
             "The built-in model is for trials: its texts are simple and often wrong. Texts for "
@@ -174,8 +174,8 @@ class MarkDialog(WorkingDialog):
         self.refresh_buttons()
 
     def _write(self) -> None:
-        who = self.who.text().strip()
-        if not (who if self.draws else self.form.payload):
+        recipient = self.who.text().strip()
+        if not (recipient if self.draws else self.form.payload):
             return
         self.made = ""
         self.text.clear()
@@ -188,27 +188,29 @@ class MarkDialog(WorkingDialog):
             profile=self._profile,
             model=self.model.currentData(),
             tokens=self.length.value(),
-            recipient=Recipient(who=who, note=self.note.text().strip()) if who else None,
+            recipient=Recipient(who=recipient, note=self.note.text().strip())
+            if recipient
+            else None,
         )
-        self.begin(with_progress(work), then=self._written, at="model")
+        self.begin(with_progress(work), on_result=self._written, queue="model")
 
     def _progressed(self, progress: Progress) -> None:
         super()._progressed(progress)
-        words = translate("Mark", "{n:count} of {all:count} tokens")
+        template = translate("Mark", "{n:count} of {all:count} tokens")
         if progress.total:
-            self.say(filled(words, n=progress.done, all=progress.total))
+            self.say(filled(template, n=progress.done, all=progress.total))
 
-    def _written(self, made: MarkedText) -> None:
-        self.made = made.text
-        self.text.setPlainText(made.text)
-        words = translate("Mark", "{n:plural(One token|{n:count} tokens)} written and marked.")
-        parts = [filled(words, n=made.ids.size)]
-        if made.entry is not None:
+    def _written(self, marked: MarkedText) -> None:
+        self.made = marked.text
+        self.text.setPlainText(marked.text)
+        template = translate("Mark", "{n:plural(One token|{n:count} tokens)} written and marked.")
+        parts = [filled(template, n=marked.ids.size)]
+        if marked.entry is not None:
             noted = translate(
                 "Mark", "Payload {payload:text} was issued to “{who:text}” (entry {entry:count})."
             )
-            payload, issue = made.mark.payload.hex, made.entry.issue
-            parts.append(filled(noted, payload=payload, who=issue.who, entry=made.entry.number))
+            payload, issue = marked.mark.payload.hex, marked.entry.issue
+            parts.append(filled(noted, payload=payload, who=issue.who, entry=marked.entry.number))
             self.noted.emit()
         self.say(" ".join(parts))
         self.refresh_buttons()
@@ -222,7 +224,7 @@ class MarkDialog(WorkingDialog):
         self.say(translate("Mark", "The text is in the list."))
 
     def ask_target(self) -> QWidget:
-        """Ask where the text goes."""
+        """Ask for the file to save the text to."""
         return ask_target(
             self,
             translate("Mark", "Save the marked text"),
@@ -232,7 +234,7 @@ class MarkDialog(WorkingDialog):
         )
 
     def write_to(self, path: Path) -> None:
-        """Write the text as it is, byte for byte."""
+        """Write the text byte for byte."""
         try:
             write_or_refuse(path, self.made.encode())
         except InputError as error:

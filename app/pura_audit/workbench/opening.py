@@ -1,4 +1,4 @@
-"""What each command opens, and what a dropped file that is no text opens."""
+"""The dialogs that commands and dropped files other than texts open."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QAction, QDesktopServices, QKeySequence
 from PySide6.QtWidgets import QDialog, QFileDialog
 
-from pura.base.errors import PuraError
-from pura.base.files import read_bounded
+from pura.base.errors import InputError, PuraError, os_error_as
+from pura.base.files import read_bounded, write_atomic
 from pura.caselog.cases import UNFILED
 from pura.caselog.package import SUFFIX as CASE
 from pura.detect.verdict.policy import SCHEMA as POLICY
@@ -22,9 +22,9 @@ from pura.detect.verdict.power import TABLE_SCHEMA as POWER
 from pura.keys.sealed import SUFFIX as KEY
 from pura.usecases.cases import open_saved
 from pura.usecases.keys import SUFFIX as BUNDLE
-from pura_audit.jobs.queue import by_outcome
+from pura_audit.jobs.queue import Failure, by_outcome
 from pura_audit.platform.i18n import filled, language, translate
-from pura_audit.widgets.form_dialog import Host, ask_folder, opened
+from pura_audit.widgets.form_dialog import Host, ask_folder, ask_target, opened
 from pura_audit.workbench import setup
 from pura_audit.workbench.questions import unlocked
 
@@ -45,9 +45,9 @@ if TYPE_CHECKING:
 
 
 def show_keys(host: Host, source: Path | None = None) -> QDialog:
-    """Show the keys; the import of a file is asked for at once.
+    """Show the keys, with the import form for a key file.
 
-    Whoever came for that alone is back where it was asked for when it is over.
+    If the dialog was opened for the import alone, it closes after it.
     """
     from pura_audit.stores.keys import KeysDialog
 
@@ -73,22 +73,22 @@ def show_profiles(host: Host) -> ProfilesDialog:
 
 
 def show_setup(host: Host) -> setup.SetupDialog:
-    """Ask for what a set-up of one's own takes."""
+    """Open the dialog that makes a new set-up."""
     return opened(setup.SetupDialog(host.session, host.frame))
 
 
 def show_several_keys(host: Host) -> QDialog:
-    """Ask which keys every audit tries."""
+    """Open the choice of several keys."""
     return opened(setup.SeveralKeysDialog(host.session, host.frame))
 
 
 def save_setup(host: Host) -> QDialog:
-    """Ask for the name under which what is chosen is stored as a set-up."""
+    """Open the dialog that saves the choices as a set-up."""
     return opened(setup.SaveSetupDialog(host.session, host.frame))
 
 
 def show_settings(host: Host, field: str = "") -> QDialog:
-    """Show the settings, at one of their fields."""
+    """Show the settings, with the focus on one of the fields."""
     from pura_audit.settings import SettingsDialog
 
     dialog = opened(SettingsDialog(host))
@@ -99,7 +99,7 @@ def show_settings(host: Host, field: str = "") -> QDialog:
 
 
 def _speak(host: Host, dialog: QDialog, name: str) -> None:
-    """Speak another language, and show the settings again in it; so the guide, at its page."""
+    """Change the language, and open the settings and the guide again in it."""
     from pura_audit.workbench.guide import GuideDialog, in_language
 
     if name == host.session.settings.current.language:
@@ -114,7 +114,7 @@ def _speak(host: Host, dialog: QDialog, name: str) -> None:
 
 
 def show_guide(host: Host, page: Path | None = None) -> QDialog:
-    """Show the user guide, at one of its pages; it stays open beside the work."""
+    """Show the user guide at one of its pages, without blocking the window."""
     from pura_audit.workbench.guide import GuideDialog
 
     dialog = GuideDialog(host.frame, page)
@@ -135,7 +135,7 @@ def show_shortcuts(host: Host) -> QDialog:
 
 
 def shortcut_rows(actions: dict[str, QAction]) -> list[tuple[str, str]]:
-    """Return words and keys of every action that has a shortcut."""
+    """Return the text and the keys of every action with a shortcut."""
     native = QKeySequence.SequenceFormat.NativeText
     return [
         (
@@ -158,7 +158,7 @@ def _more_keys() -> list[tuple[str, str]]:
 
 
 def show_about(host: Host) -> QDialog:
-    """Show every version."""
+    """Show versions, device and licences."""
     from pura_audit.workbench.guide import about_dialog
 
     return opened(about_dialog(host.session, host.frame))
@@ -171,8 +171,40 @@ def show_log(host: Host) -> None:
     QDesktopServices.openUrl(QUrl.fromLocalFile(str(log_folder())))
 
 
+def ask_diagnostic_file(host: Host) -> QFileDialog:
+    """Ask for the file to save the diagnostic file to."""
+    return ask_target(
+        host.frame,
+        translate("Menu", "Save a diagnostic file"),
+        partial(save_diagnostic_file, host),
+        translate("Menu", "Texts (*.txt)"),
+        name="pura-diagnostics.txt",
+        suffix="txt",
+    )
+
+
+def save_diagnostic_file(host: Host, path: Path) -> None:
+    """Write the diagnostic file; the file dialog has already asked before replacing one."""
+    from pura_audit.platform.diagnostic_file import diagnostic_text
+    from pura_audit.platform.diagnostics import log_folder
+    from pura_audit.workbench.guide import facts
+
+    try:
+        with os_error_as(InputError, "file.write", name=path.name):
+            write_atomic(path, diagnostic_text(log_folder(), facts(host.session)).encode())
+    except InputError as error:
+        host.say(Failure.of(error))
+        return
+    template = translate(
+        "Menu",
+        "Saved as “{file:text}”. It holds versions and the log, and nothing of a text, a payload "
+        "or a key.",
+    )
+    host.say(filled(template, file=path.name))
+
+
 def report_current(host: Host) -> None:
-    """Make a report of the finding on screen, with what the case log knows of it."""
+    """Make a report of the finding on screen, with its data from the case log."""
     from pura.report.request import ReportRequest
     from pura.usecases.cases import case_of
     from pura.usecases.reports import filled_request
@@ -185,20 +217,21 @@ def report_current(host: Host) -> None:
     base = ReportRequest(language=language())
 
     def asked() -> tuple[Case, ReportRequest]:
-        found, saved = case_of(cases.environment, audit.id)
-        request = filled_request(cases.environment, found, [saved], base)
-        if found.name == UNFILED:
+        case, saved = case_of(cases.environment, audit.id)
+        request = filled_request(cases.environment, case, [saved], base)
+        if case.name == UNFILED:
             request = replace(request, case="")  # no name of a case that a reader would know
-        return found, request
+        return case, request
 
-    def begin(found: tuple[Case, ReportRequest]) -> None:
-        report_of_case(host, found[0], (audit,), found[1])
+    def begin(case_and_request: tuple[Case, ReportRequest]) -> None:
+        case, request = case_and_request
+        report_of_case(host, case, (audit,), request)
 
     cases.ask(lambda _: asked(), by_outcome(begin, host.say), host.frame)
 
 
 def report_items(host: Host, items: Sequence[Item]) -> None:
-    """Make one report of several finished rows; records that are not in memory are read first."""
+    """Make one report of several finished rows, after loading their records."""
     cases = host.session.cases
     wanted = [(item.name, item.audit, item.finding.id) for item in items if item.finding]
 
@@ -206,25 +239,25 @@ def report_items(host: Host, items: Sequence[Item]) -> None:
         lambda _: [
             (name, audit or open_saved(cases.environment, key)) for name, audit, key in wanted
         ],
-        by_outcome(partial(make_report, host, every=True), host.say),
+        by_outcome(partial(make_report, host, tick_all=True), host.say),
         host.frame,
     )
 
 
 def report_of_case(host: Host, case: Case, audits: Sequence[Audit], base: ReportRequest) -> None:
-    """Make a report of saved audits; the log notes what became of it."""
+    """Make a report of saved audits, and record it in the case log."""
     from pura.usecases.reports import note_built
 
-    named = [(audit.input.name, audit) for audit in audits]
-    dialog = make_report(host, named, base, every=True)
+    named_audits = [(audit.input.name, audit) for audit in audits]
+    dialog = make_report(host, named_audits, base, tick_all=True)
     assert dialog is not None  # there are audits
-    cases, who = host.session.cases, host.session.settings.current.auditor
+    cases, auditor = host.session.cases, host.session.settings.current.auditor
 
     def note(built: Built, path: Path) -> None:
-        words = translate("Cases", "The case log has noted the report.")
+        message = translate("Cases", "The case log has noted the report.")
         cases.change(
-            lambda _: note_built(cases.environment, case, built, auditor=who),
-            by_outcome(lambda _: host.say(words), host.say),
+            lambda _: note_built(cases.environment, case, built, auditor=auditor),
+            by_outcome(lambda _: host.say(message), host.say),
             host.frame,
         )
 
@@ -236,15 +269,15 @@ def make_report(
     audits: Sequence[tuple[str, Audit]] | None = None,
     base: ReportRequest | None = None,
     *,
-    every: bool = False,
+    tick_all: bool = False,
 ) -> ReportDialog | None:
     """Make a report of finished audits; the one on screen comes first.
 
     Args:
         host: The window.
         audits: Names and audits to choose from; None takes those of the list.
-        base: What is known beforehand.
-        every: All of them are ticked, not the first alone.
+        base: Initial content of the report.
+        tick_all: Whether all audits are ticked, not only the first.
     """
     from pura_audit.reports.dialog import ReportDialog
 
@@ -253,13 +286,13 @@ def make_report(
     if not audits:
         host.say(translate("Report", "A report needs a finished audit. Audit a text."))
         return None
-    dialog = ReportDialog(host.session, audits, base, host.frame, every=every)
+    dialog = ReportDialog(host.session, audits, base, host.frame, tick_all=tick_all)
     dialog.sign_wanted.connect(lambda path: sign_report(host, path))
 
     def written(_: Built, path: Path) -> None:
-        named = {audit.id for audit in dialog.form.audits.chosen()}
+        reported = {audit.id for audit in dialog.form.audits.chosen()}
         for item in host.session.texts.queue.items:
-            if item.finding is not None and item.finding.id in named:
+            if item.finding is not None and item.finding.id in reported:
                 item.report = path
 
     dialog.saved.connect(written)
@@ -270,11 +303,11 @@ def make_report(
 def current_first(host: Host) -> list[Item]:
     """Return the rows of the list, the one on screen first."""
     current = host.session.texts.current
-    return sorted(host.session.texts.queue.items, key=lambda item: item is not current)
+    return sorted(host.session.texts.queue.items, key=lambda row: row is not current)
 
 
 def sign_current(host: Host) -> None:
-    """Sign the report that was written of the finding on screen, where it is still there."""
+    """Sign the report of the finding on screen, if its file still exists."""
     item = host.session.texts.current
     path = item.report if item is not None else None
     sign_report(host, path if path is not None and path.is_file() else None)
@@ -324,17 +357,17 @@ def save_to_case(host: Host) -> SaveDialog | None:
     dialog = SaveDialog(session.cases, session.settings, current.audit, others, host.frame)
 
     def saved(case: Case, count: int) -> None:
-        words = translate(
+        template = translate(
             "Cases", "{n:plural(Saved|{n:count} audits were saved)} to the case “{case:text}”."
         )
-        host.say(filled(words, n=count, case=case.name or ""))
+        host.say(filled(template, n=count, case=case.name or ""))
 
     dialog.saved.connect(saved)
     return opened(dialog)
 
 
 def review_current(host: Host) -> None:
-    """Let a second person look at the finding on screen."""
+    """Open the review of the finding on screen by a second person."""
     from pura.usecases.cases import case_of
     from pura_audit.cases.forms import ReviewDialog
 
@@ -345,13 +378,15 @@ def review_current(host: Host) -> None:
     cases, audit = host.session.cases, item.finding.id
 
     def review(saved: tuple[Case, CaseItem]) -> None:
-        opened(ReviewDialog(cases, *saved, host.frame, who=host.session.settings.current.auditor))
+        opened(
+            ReviewDialog(cases, *saved, host.frame, reviewer=host.session.settings.current.auditor)
+        )
 
     cases.ask(lambda _: case_of(cases.environment, audit), by_outcome(review, host.say), host.frame)
 
 
 def show_cases(host: Host, case: str = "") -> CasesDialog:
-    """Show the cases; the one with an identifier is chosen."""
+    """Show the cases, with the case of an identifier selected."""
     from pura_audit.cases.dialog import CasesDialog
 
     dialog = CasesDialog(host.session, host.frame)
@@ -364,7 +399,7 @@ def show_cases(host: Host, case: str = "") -> CasesDialog:
 
 
 def compare_audits(host: Host, audits: Sequence[Audit] | None = None) -> QDialog:
-    """Compare two finished audits: these, or those of the list, the one on screen first."""
+    """Compare two finished audits: these, or those of the list with the one on screen first."""
     from pura_audit.workbench.details import CompareDialog
 
     if audits is None:
@@ -385,9 +420,9 @@ def compare_versions(host: Host) -> None:
         host.say(translate("Cases", "There is no earlier examination of these bytes in its case."))
         return
     cases, audit = host.session.cases, item.finding.id
-    who = host.session.settings.current.auditor or None
+    auditor = host.session.settings.current.auditor or None
     cases.ask(
-        lambda _: versions_of(cases.environment, audit, auditor=who),
+        lambda _: versions_of(cases.environment, audit, auditor=auditor),
         by_outcome(partial(compare_audits, host), host.say),
         host.frame,
     )
@@ -396,13 +431,13 @@ def compare_versions(host: Host) -> None:
 def show_side_by_side(
     host: Host, audits: Sequence[Audit] = (), first: int = 0, second: int = 1
 ) -> SideBySideDialog | None:
-    """Show two texts of the list beside each other; says so where there are not two.
+    """Show two texts side by side, or a message if there are not two.
 
     Args:
         host: The window.
-        audits: Audits whose texts are shown; without any, the text on screen and the one after it.
-        first: Which of them is the first text.
-        second: Which is the second.
+        audits: Audits whose texts are shown. Default: the text on screen and the next one.
+        first: Index of the first text.
+        second: Index of the second text.
     """
     from pura_audit.workbench.side_by_side import SideBySideDialog, text_choices
 
@@ -419,22 +454,24 @@ def show_side_by_side(
 
 
 def mark_text(host: Host) -> None:
-    """Write a marked text with the chosen set-up; says what is missing."""
+    """Open the dialog that marks a text, or show what is missing."""
     from pura_audit.workbench.issued_view import IssuedView, no_profile
     from pura_audit.workbench.mark_dialog import MarkDialog
 
-    session, chosen = host.session, host.session.chosen
-    choice = chosen.profile
-    if choice is None or choice.profile.foreign is not None or chosen.key is None:
+    session, choices = host.session, host.session.chosen
+    choice = choices.profile
+    if choice is None or choice.profile.foreign is not None or choices.key is None:
         host.say(no_profile())
         return
     profile = choice.profile
-    own = chosen.key_of(profile)
-    if own is None or all(key.fingerprint != own.fingerprint for key in chosen.found.keys):
-        own = chosen.key.ref  # the key that the profile names is not here
+    marking_key = choices.key_of(profile)
+    if marking_key is None or all(
+        key.fingerprint != marking_key.fingerprint for key in choices.found.keys
+    ):
+        marking_key = choices.key.ref  # the key that the profile names is not here
 
     def begin() -> None:
-        dialog = MarkDialog(session, profile, own, host.frame)
+        dialog = MarkDialog(session, profile, marking_key, host.frame)
         name = translate("Mark", "Marked text")  # not for whom: the audit is to find that
         dialog.audit_wanted.connect(lambda text: session.texts.add_text(text, name))
         for view in host.frame.findChildren(IssuedView):
@@ -445,24 +482,24 @@ def mark_text(host: Host) -> None:
 
 
 def do_step(host: Host, name: str) -> None:
-    """Do a step of the finding on screen: save, review, report or sign; or say why not yet."""
+    """Run a step of the finding on screen (save, review, report, sign), or show why not yet."""
     from pura_audit.workbench.answer import waits_words
 
     item = host.session.texts.current
-    if item is not None and (words := waits_words(item, name)):
-        host.say(words)
+    if item is not None and (reason := waits_words(item, name)):
+        host.say(reason)
         return
-    acts: dict[str, Callable[[Host], object]] = {
+    steps: dict[str, Callable[[Host], object]] = {
         "save": save_to_case,
         "review": review_current,
         "report": report_current,
         "sign": sign_current,
     }
-    acts[name](host)
+    steps[name](host)
 
 
 def open_folder(host: Host) -> QFileDialog:
-    """Ask which folder, and then what to take of it."""
+    """Ask for a folder, and then for the files to take."""
     return ask_folder(
         host.frame,
         translate("Folder", "Open a folder"),
@@ -471,14 +508,14 @@ def open_folder(host: Host) -> QFileDialog:
 
 
 def choose_of_folder(host: Host, folder: Path) -> QDialog:
-    """Ask what to take of a folder."""
+    """Ask for the files to take from a folder."""
     from pura_audit.workbench.questions import FolderDialog
 
     return opened(FolderDialog(host.session, folder, host.frame))
 
 
 def show_left_out(host: Host) -> QDialog | None:
-    """Show what the last folder held that was not taken, and why."""
+    """Show the names that were left out of the last folder, and why."""
     from pura_audit.session.texts import left_out_table
     from pura_audit.widgets.working_dialog import TableDialog
 
@@ -486,14 +523,16 @@ def show_left_out(host: Host) -> QDialog | None:
     if summary is None or not summary.total_skipped:
         host.say(translate("Folder", "Nothing was left out of a folder so far."))
         return None
-    headers, rows, words = left_out_table(summary)
+    headers, rows, explanation = left_out_table(summary)
     return opened(
-        TableDialog(translate("Folder", "What was left out"), headers, rows, words, host.frame)
+        TableDialog(
+            translate("Folder", "What was left out"), headers, rows, explanation, host.frame
+        )
     )
 
 
 def show_reading(host: Host) -> QDialog | None:
-    """Show how the file on screen is read, and let it be read otherwise."""
+    """Show how the file on screen is read, and offer to change it."""
     from pura_audit.workbench.questions import ReadingDialog
 
     item = host.session.texts.current
@@ -504,7 +543,7 @@ def show_reading(host: Host) -> QDialog | None:
 
 
 def show_details(host: Host) -> QDialog | None:
-    """Show the finding in full: its first page, and what it rests on behind headings."""
+    """Show the finding in full."""
     from pura_audit.workbench.answer import next_words
     from pura_audit.workbench.details import details_dialog
 
@@ -522,12 +561,14 @@ def show_candidates(host: Host) -> QDialog | None:
     audit = host.selection.audit
     if audit is None or not audit.finding.marks:
         return None
-    headers, rows, words = candidate_table(audit, host.selection.mark or 0)
-    return opened(TableDialog(translate("Dialog", "Candidates"), headers, rows, words, host.frame))
+    headers, rows, explanation = candidate_table(audit, host.selection.mark or 0)
+    return opened(
+        TableDialog(translate("Dialog", "Candidates"), headers, rows, explanation, host.frame)
+    )
 
 
 def show_compared(host: Host) -> QDialog | None:
-    """Show the two propositions that the number compares, in full."""
+    """Show the two propositions that the number compares."""
     from pura_audit.workbench.details import compared_dialog
 
     audit = host.selection.audit
@@ -535,34 +576,34 @@ def show_compared(host: Host) -> QDialog | None:
 
 
 def show_table(host: Host, card: PlotCard) -> QDialog:
-    """Show the table twin of a plot."""
+    """Show the table behind a plot."""
     from pura_audit.widgets.working_dialog import TableDialog
 
     headers, rows = card.table()
     return opened(TableDialog(card.title.text(), headers, rows, card.summary(), host.frame))
 
 
-MAX_BYTES: Final = 4 << 20
+MAX_BYTES: Final = 4 << 20  # of a JSON file that is read to find out what it is
 
 
 def texts_of(host: Host, paths: Sequence[Path]) -> list[Path]:
-    """Open what the first file is for that is no text; return the files that are texts."""
+    """Open the dialog for the first file that is not a text; return the texts."""
     texts = []
     opened = False
     for path in paths:
-        act = _act_of(path, alone=len(paths) == 1)
-        if act is None:
+        open_file = _act_of(path, is_only=len(paths) == 1)
+        if open_file is None:
             texts.append(path)
         elif not opened:
             opened = True
-            act(host, path)
+            open_file(host, path)
         else:
-            words = translate("Dropped", "“{file:text}” is no text: open it by itself.")
-            host.say(filled(words, file=path.name))
+            template = translate("Dropped", "“{file:text}” is no text: open it by itself.")
+            host.say(filled(template, file=path.name))
     return texts
 
 
-def _act_of(path: Path, *, alone: bool) -> Callable[[Host, Path], object] | None:
+def _act_of(path: Path, *, is_only: bool) -> Callable[[Host, Path], object] | None:
     match path.suffix.lower():
         case end if end == BUNDLE:
             return setup.show_bundle
@@ -572,33 +613,33 @@ def _act_of(path: Path, *, alone: bool) -> Callable[[Host, Path], object] | None
             return show_keys
         case ".jws":
             return check_statement
-        case ".json" if alone:  # of many, none is looked into: they are texts
+        case ".json" if is_only:  # of many, none is looked into: they are texts
             return _json_act(path)
     return None
 
 
 def _json_act(path: Path) -> Callable[[Host, Path], object] | None:
-    """Tell by its first fields what a JSON file is; a record and all others are read as texts."""
+    """Return the action for a JSON file by its fields; None for records and other texts."""
     try:
-        data: Any = json.loads(read_bounded(path, MAX_BYTES))
+        document: Any = json.loads(read_bounded(path, MAX_BYTES))
     except (PuraError, OSError, ValueError, RecursionError):
         return None
-    if not isinstance(data, dict):
+    if not isinstance(document, dict):
         return None
-    if data.get("schema") in (POLICY, POWER):
+    if document.get("schema") in (POLICY, POWER):
         return _say_whose
-    answer = data.get("answer", data)
+    answer = document.get("answer", document)
     if isinstance(answer, dict) and isinstance(answer.get("statement"), str):
         return check_statement
-    if {"scheme", "payload_bits"} <= data.keys():
+    if {"scheme", "payload_bits"} <= document.keys():
         return lambda host, file: show_profiles(host).take_in(file)
     return None
 
 
 def _say_whose(host: Host, path: Path) -> None:
-    words = translate(
+    template = translate(
         "Dropped",
         "“{file:text}” is a rule of the organisation, not a text: whoever administers this "
         "computer puts it in place (guide, For administrators).",
     )
-    host.say(filled(words, file=path.name))
+    host.say(filled(template, file=path.name))

@@ -1,4 +1,4 @@
-"""The original page on screen: its evidence where it stands, the pages in small beside it."""
+"""The original pages with their evidence, and a strip of small pages beside them."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ from pura_audit.workbench.text_canvas import levels
 
 LARGER: Final = ("150", "200", "300")  # per cent of the real size
 STRIP: Final = 124  # width of the pages in small
-HELD: Final = 40  # pages of which is kept what stands on them
+MAX_PAGES: Final = 40  # pages of which is kept what stands on them
 REST_MS: Final = 400  # on a document, before its pages are made ready to be looked at
 
 
 class _Evidence(NamedTuple):
-    """What stands on one page, in shares of it.
+    """The evidence on one page, in fractions of the page.
 
     Attributes:
         tokens: int64 [R], the token of each box.
-        boxes: R boxes; a token that goes over a line end has several.
-        shaded: The boxes of each shade.
-        against: Lines below the tokens that speak against it.
-        brackets: A mark, and the box of what a passage of it fills of a column.
+        boxes: R boxes; a token across a line end has several.
+        shaded: The boxes by shade.
+        against: Lines below the tokens that speak against the payload.
+        brackets: Mark, and box that a passage of it fills in a column.
     """
 
     tokens: npt.NDArray[np.int64]
@@ -50,16 +50,16 @@ class _Evidence(NamedTuple):
     brackets: list[tuple[int, QRectF]]
 
     def of_token(self, token: int) -> list[QRectF]:
-        """Return where a token stands on the page."""
-        return [self.boxes[place] for place in np.flatnonzero(self.tokens == token)]
+        """Return the boxes of a token on the page."""
+        return [self.boxes[index] for index in np.flatnonzero(self.tokens == token)]
 
 
 class EvidenceOnPages:
-    """Finds what stands where; what was found of the last pages is kept.
+    """Locates the evidence on the pages, and caches the last pages.
 
     Args:
-        pages: The pages, with the places of their text.
-        audit: What was found in it.
+        pages: The pages with the positions of their text.
+        audit: The audit of the text.
     """
 
     def __init__(self, pages: DocumentPages, audit: Audit) -> None:
@@ -69,22 +69,22 @@ class EvidenceOnPages:
         self._found: dict[int, _Evidence] = {}
 
     def page_of(self, token: int) -> int:
-        """Return the page on which a token ends: the blank before it may be on the one before."""
+        """Return the page on which a token ends; its blank may be on the page before."""
         return page_of(self._places, int(self._audit.tokens.spans[token, 1]) - 1)
 
     def first_token(self, page: int) -> int:
-        """Return the first token that begins on a page, or later."""
+        """Return the first token that begins on a page or after it."""
         edges = np.append(self._places.starts, len(self._places.boxes))
         return int(np.searchsorted(self._audit.tokens.spans[:, 0], edges[page]))
 
     def on(self, page: int) -> _Evidence:
-        """Return what stands on a page."""
-        found = self._found.get(page)
-        if found is None:
-            found = self._found[page] = self._find(page)
-            if len(self._found) > HELD:
+        """Return the evidence on a page."""
+        evidence = self._found.get(page)
+        if evidence is None:
+            evidence = self._found[page] = self._find(page)
+            if len(self._found) > MAX_PAGES:
                 del self._found[next(iter(self._found))]
-        return found
+        return evidence
 
     def _find(self, page: int) -> _Evidence:
         spans, size = self._audit.tokens.spans, self._sizes[page]
@@ -102,9 +102,9 @@ class EvidenceOnPages:
         ]
         brackets = [
             (mark, _rect(column))
-            for mark, one in self._audit.finding.passages
+            for mark, passage in self._audit.finding.passages
             for column in columns(
-                boxes[(tokens >= one.first_token) & (tokens <= one.last_token)]
+                boxes[(tokens >= passage.first_token) & (tokens <= passage.last_token)]
             ).tolist()
         ]
         return _Evidence(tokens, rects, shaded, against, brackets)
@@ -115,23 +115,23 @@ def _rect(box: Sequence[float]) -> QRectF:
 
 
 def _pen(colour: str, width: int, style: Qt.PenStyle = Qt.PenStyle.SolidLine) -> QPen:
-    """Return a pen that is as wide on a page of any size."""
+    """Return a pen of the same width on pages of any size."""
     pen = QPen(QColor(colour), width, style)
     pen.setCosmetic(True)
     return pen
 
 
 class EvidencePages(PagesView):
-    """Pages with the evidence on them, in the colours of the light theme: paper is white.
+    """Pages with evidence, in the colours of the light theme, since paper is white.
 
     Args:
-        name: What is shown, for people.
-        pages: Draws them.
-        selection: What is selected.
+        name: Accessible name of the view.
+        pages: Draws the pages.
+        selection: The selection.
 
     Attributes:
-        evidence: What stands where; None as long as that is not known.
-        shading: It is shown.
+        evidence: The evidence on the pages; None until it is known.
+        shading: Whether the evidence is visible.
     """
 
     away = 8  # pixels from a bracket to the text
@@ -148,7 +148,7 @@ class EvidencePages(PagesView):
             signal.connect(self.viewport().update)
 
     def begin(self) -> None:
-        """Show the pages of another document, from its first one."""
+        """Show another document from its first page."""
         self._asked = None
         self._broken.clear()
         self._pictures.clear()
@@ -157,17 +157,17 @@ class EvidencePages(PagesView):
         self.show_pages(self._drawer.sizes)
 
     def show_evidence(self, evidence: EvidenceOnPages | None) -> None:
-        """Show what stands where."""
+        """Set the evidence."""
         self.evidence = evidence
         self.viewport().update()
 
-    def set_shading(self, on: bool) -> None:
-        """Show the evidence, or the bare pages."""
-        self.shading = on
+    def set_shading(self, shading: bool) -> None:
+        """Show or hide the evidence."""
+        self.shading = shading
         self.viewport().update()
 
     def _ask(self) -> None:
-        """Have the next page drawn; one at a time, since what is on screen changes meanwhile."""
+        """Request the next page to draw; one at a time, since the visible pages may change."""
         missing = [page for page in self.missing() if page not in self._broken]
         if self._asked is None and missing and self.isVisible():
             self._asked = missing[0], self.dpi(missing[0])
@@ -185,69 +185,69 @@ class EvidencePages(PagesView):
         self._ask()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Draw what was not wanted as long as nobody saw it."""
+        """Draw the pages that were not needed while the view was hidden."""
         super().showEvent(event)
         self._ask()
 
-    def paint_over(self, painter: QPainter, page: int, place: QRectF) -> None:
+    def paint_over(self, painter: QPainter, page: int, rect: QRectF) -> None:
         """Draw shades, lines, frames and brackets."""
         if page in self._broken:
             painter.setPen(QColor(LIGHT.text))
             painter.setFont(fonts.face(fonts.LABEL))
-            words = translate("Pages", "This page is broken and cannot be shown.")
+            message = translate("Pages", "This page is broken and cannot be shown.")
             flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
-            painter.drawText(place.adjusted(GRID, GRID, -GRID, -GRID), flags, words)
+            painter.drawText(rect.adjusted(GRID, GRID, -GRID, -GRID), flags, message)
         if self.evidence is None:
             return
-        found = self.evidence.on(page)
+        evidence = self.evidence.on(page)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
-        painter.translate(place.topLeft())
-        painter.scale(place.width(), place.height())
+        painter.translate(rect.topLeft())
+        painter.scale(rect.width(), rect.height())
         if self.shading:
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setCompositionMode(QPainter.CompositionMode.CompositionMode_Multiply)
-            for level, boxes in found.shaded.items():
+            for level, boxes in evidence.shaded.items():
                 painter.setBrush(QColor(LIGHT.shade(level)))
                 painter.drawRects(boxes)
             painter.setCompositionMode(QPainter.CompositionMode.CompositionMode_SourceOver)
-        self.paint_fine(painter, found)
+        self.paint_fine(painter, evidence)
         painter.restore()
         if self.shading:
-            self._paint_brackets(painter, found, place)
+            self._paint_brackets(painter, evidence, rect)
 
-    def paint_fine(self, painter: QPainter, found: _Evidence) -> None:
-        """Draw what can be made out on a page of a readable size only."""
+    def paint_fine(self, painter: QPainter, evidence: _Evidence) -> None:
+        """Draw the details that are visible on pages of a readable size only."""
         if self.shading:
             painter.setPen(_pen(LIGHT.against, 2, Qt.PenStyle.DotLine))
-            painter.drawLines(found.against)
+            painter.drawLines(evidence.against)
         selection = self._selection
-        chosen = selection.readers().tolist() if selection.bit is not None else [selection.token]
+        tokens = selection.readers().tolist() if selection.bit is not None else [selection.token]
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(_pen(LIGHT.accent, 2))
-        for token in chosen:
+        for token in tokens:
             if token is not None:
-                painter.drawRects(found.of_token(token))
+                painter.drawRects(evidence.of_token(token))
 
-    def _paint_brackets(self, painter: QPainter, found: _Evidence, place: QRectF) -> None:
+    def _paint_brackets(self, painter: QPainter, evidence: _Evidence, rect: QRectF) -> None:
         several = self._selection.mark is not None
-        for mark, box in found.brackets:
-            x = round(place.left() + box.left() * place.width()) - self.away
-            top, end = (round(place.top() + y * place.height()) for y in (box.top(), box.bottom()))
+        for mark, box in evidence.brackets:
+            x = round(rect.left() + box.left() * rect.width()) - self.away
+            top, end = (round(rect.top() + y * rect.height()) for y in (box.top(), box.bottom()))
             bold = several and mark == self._selection.mark
             painter.setPen(mark_pen(self._paper, mark, 3 if bold else 2))
             painter.drawLine(x, top, x, end)
             if several and self.away > 4:
-                at = QRectF(x - BADGE - 2, max(top, place.top()), BADGE, BADGE)
-                paint_badge(painter, self._paper, mark, at)
+                badge_rect = QRectF(x - BADGE - 2, max(top, rect.top()), BADGE, BADGE)
+                paint_badge(painter, self._paper, mark, badge_rect)
 
 
 class PageView(EvidencePages):
-    """The pages in a readable size; their tokens can be selected.
+    """The pages in a readable size, with tokens that can be selected.
 
     Args:
-        pages: Draws them.
-        selection: What is selected.
+        pages: Draws the pages.
+        selection: The selection.
     """
 
     def __init__(self, pages: DocumentPages, selection: Selection) -> None:
@@ -259,7 +259,7 @@ class PageView(EvidencePages):
         self.verticalScrollBar().valueChanged.connect(self._see)
 
     def fits(self) -> Sequence[str]:
-        """Return what there is to choose from."""
+        """Return all page sizes."""
         return (PAGE, WIDTH, ACTUAL, *LARGER)
 
     def token_at(self, point: QPointF) -> int | None:
@@ -267,21 +267,21 @@ class PageView(EvidencePages):
         page = self.page_at(point)
         if page is None or self.evidence is None:
             return None
-        place, found = self.place_of(page), self.evidence.on(page)
-        x = (point.x() - place.left()) / place.width()
-        y = (point.y() - place.top()) / place.height()
-        boxes = (n for n, box in enumerate(found.boxes) if box.contains(x, y))
+        rect, evidence = self.place_of(page), self.evidence.on(page)
+        x = (point.x() - rect.left()) / rect.width()
+        y = (point.y() - rect.top()) / rect.height()
+        boxes = (n for n, box in enumerate(evidence.boxes) if box.contains(x, y))
         number = next(boxes, None)
-        return None if number is None else int(found.tokens[number])
+        return None if number is None else int(evidence.tokens[number])
 
     def show_from(self, token: int) -> None:
-        """Bring a token to the upper third of the screen."""
+        """Scroll a token to the upper third of the view."""
         if self.evidence is None or not self.pages:
             return
         page = self.evidence.page_of(token)
         boxes = self.evidence.on(page).of_token(token)
-        place = self.place_of(page)
-        top = place.top() + (boxes[0].top() * place.height() if boxes else 0)
+        rect = self.place_of(page)
+        top = rect.top() + (boxes[0].top() * rect.height() if boxes else 0)
         bar = self.verticalScrollBar()
         bar.setValue(round(bar.value() + top - self.viewport().height() / 3))
 
@@ -294,10 +294,10 @@ class PageView(EvidencePages):
             self.show_box(page, box)
 
     def _see(self) -> None:
-        """Tell the other views which tokens are on screen."""
+        """Report the visible tokens to the other views."""
         if self.evidence is not None and self.isVisible():
-            seen = self.in_view()
-            self._selection.see(*map(self.evidence.first_token, (seen.start, seen.stop)))
+            visible = self.in_view()
+            self._selection.see(*map(self.evidence.first_token, (visible.start, visible.stop)))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Select the token under the pointer."""
@@ -306,7 +306,7 @@ class PageView(EvidencePages):
             self._selection.select_token(token)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Go from token to token, and from size to size; the rest goes from page to page."""
+        """Move between tokens, change the size, or move between pages."""
         steps = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
         sizes = {Qt.Key.Key_Minus: -1, Qt.Key.Key_Plus: 1, Qt.Key.Key_Equal: 1}
         token = self._selection.token
@@ -319,17 +319,17 @@ class PageView(EvidencePages):
 
 
 class PageStrip(EvidencePages):
-    """All pages in small, with the evidence on them; a press goes to one.
+    """A strip of all pages in small, with evidence; a press goes to a page.
 
     Args:
-        pages: Draws them.
-        selection: What is selected.
+        pages: Draws the pages.
+        selection: The selection.
 
     Attributes:
-        current: The page that is framed: the one that is read.
+        current: The framed page, which the large view shows.
 
     Signals:
-        chosen: A page is wanted.
+        chosen: The user chose a page; carries its number.
     """
 
     away = 4
@@ -343,25 +343,25 @@ class PageStrip(EvidencePages):
         self.viewport().setCursor(Qt.CursorShape.PointingHandCursor)
 
     def show_current(self, page: int) -> None:
-        """Frame the page that is read, and keep it in sight."""
+        """Frame the current page, and scroll it into view."""
         self.current = page
         if page < self.pages:
             self.show_box(page, QRectF(0, 0, 1, 1))
         self.viewport().update()
 
-    def paint_fine(self, painter: QPainter, found: _Evidence) -> None:
-        """Draw nothing: tokens are too small here."""
+    def paint_fine(self, painter: QPainter, evidence: _Evidence) -> None:
+        """Draw no details, since the pages are too small."""
 
-    def paint_over(self, painter: QPainter, page: int, place: QRectF) -> None:
-        """Draw the evidence, the number, and the frame of the page that is read."""
-        super().paint_over(painter, page, place)
+    def paint_over(self, painter: QPainter, page: int, rect: QRectF) -> None:
+        """Draw the evidence, the page number, and the frame of the current page."""
+        super().paint_over(painter, page, rect)
         painter.setBrush(Qt.BrushStyle.NoBrush)
         if page == self.current:
             painter.setPen(QPen(self.palette().highlight(), 2))
-            painter.drawRect(place.adjusted(-3, -3, 3, 3))
+            painter.drawRect(rect.adjusted(-3, -3, 3, 3))
         painter.setPen(self.palette().windowText().color())
         painter.setFont(fonts.face(fonts.LABEL))
-        below = QRectF(place.left(), place.bottom() + 3, place.width(), self.between - 6)
+        below = QRectF(rect.left(), rect.bottom() + 3, rect.width(), self.between - 6)
         painter.drawText(below, Qt.AlignmentFlag.AlignCenter, str(page + 1))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
@@ -371,30 +371,30 @@ class PageStrip(EvidencePages):
             self.chosen.emit(page)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Go to the page before and to the one behind, to the first and to the last."""
-        to = {
+        """Move to the previous, next, first or last page."""
+        target = {
             Qt.Key.Key_Up: self.current - 1,
             Qt.Key.Key_Down: self.current + 1,
             Qt.Key.Key_Home: 0,
             Qt.Key.Key_End: self.pages - 1,
         }.get(Qt.Key(event.key()))
-        if to is None:
+        if target is None:
             super().keyPressEvent(event)
-        elif 0 <= to < self.pages:
-            self.chosen.emit(to)
+        elif 0 <= target < self.pages:
+            self.chosen.emit(target)
 
 
 class PagePane(QWidget):
-    """The pages of the document on screen, or why there are none.
+    """The pages of the document on screen, or the reason why there are none.
 
     Args:
-        pages: Opens and draws them.
-        selection: What is selected.
+        pages: Opens and draws the pages.
+        selection: The selection.
         theme: The colours.
-        text: The same text as such; it says what the selected token is.
+        text: The view of the same text, which describes the selected token.
 
     Attributes:
-        controls: Where one is, how large pages are; they stand in the head of the card.
+        controls: Position and size of the pages, for the head of the card.
 
     Signals:
         file_found: A file that somebody chose is the one that was examined.
@@ -418,14 +418,14 @@ class PagePane(QWidget):
         self.controls = QWidget()
         head = (self.where, (self.note, 1), self.previous, self.next, self.zoom)
         row_of(*head, inside=self.controls)
-        seen = QWidget()
-        row_of(self.strip, (self.view, 1), inside=seen)
+        pages_view = QWidget()
+        row_of(self.strip, (self.view, 1), inside=pages_view)
         self.problem = label("", "attention", wrap=True)
         self.choose = push_button(translate("Pages", "Choose the &file …"), self._ask_file)
-        told = QWidget()
-        column_of(self.problem, row_of(self.choose, None), None, inside=told)
+        problem_view = QWidget()
+        column_of(self.problem, row_of(self.choose, None), None, inside=problem_view)
         self._stack = QStackedWidget()
-        for part in (seen, told):
+        for part in (pages_view, problem_view):
             self._stack.addWidget(part)
         column_of((self._stack, 1), inside=self)
         self._rest = QTimer(self, singleShot=True, interval=REST_MS)
@@ -440,8 +440,8 @@ class PagePane(QWidget):
         self.zoom.activated.connect(lambda _: self.view.set_fit(self.zoom.currentData()))
         self._selection.changed.connect(self._tell)
 
-    def _turn(self, by: int) -> None:
-        self.view.go(self.view.page + by)
+    def _turn(self, steps: int) -> None:
+        self.view.go(self.view.page + steps)
 
     # What is shown
 
@@ -449,10 +449,10 @@ class PagePane(QWidget):
         """Show the pages of a document.
 
         Args:
-            path: Where the file is; None where nobody knows.
-            sha256: Of its bytes when it was read, hex; "" where there are no pages.
-            text: Its text.
-            audit: What was found in it.
+            path: Path of the file; None if unknown.
+            sha256: SHA-256 of the bytes when it was read, in hexadecimal; empty without pages.
+            text: Text of the document.
+            audit: The audit of the text.
         """
         new, another = (path, sha256, text), audit is not self._audit
         self._audit = audit
@@ -473,10 +473,10 @@ class PagePane(QWidget):
         elif sha256:
             self._say(translate("Pages", "The file of this finding is not known here."))
 
-    def set_shading(self, on: bool) -> None:
-        """Show the evidence, or the bare pages."""
+    def set_shading(self, shading: bool) -> None:
+        """Show or hide the evidence."""
         for view in (self.view, self.strip):
-            view.set_shading(on)
+            view.set_shading(shading)
 
     def _open(self) -> None:
         path, sha256, text = self._shown or (None, "", "")
@@ -498,9 +498,9 @@ class PagePane(QWidget):
         self._tell()
 
     def _placed(self) -> None:
-        places, audit = self._drawer.places, self._audit
-        known = places is not None and audit is not None and bool(audit.tokens.ids.size)
-        evidence = EvidenceOnPages(self._drawer, audit) if known and audit is not None else None
+        boxes, audit = self._drawer.places, self._audit
+        is_placed = boxes is not None and audit is not None and bool(audit.tokens.ids.size)
+        evidence = EvidenceOnPages(self._drawer, audit) if is_placed and audit is not None else None
         for view in (self.view, self.strip):
             view.show_evidence(evidence)
         if self._selection.token is not None:
@@ -508,7 +508,7 @@ class PagePane(QWidget):
         self._tell()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Open what was not opened yet."""
+        """Open the document if it is not open yet."""
         super().showEvent(event)
         if self._rest.isActive():
             self._rest.stop()
@@ -518,10 +518,10 @@ class PagePane(QWidget):
 
     # Words
 
-    def _say(self, what: Failure | str) -> None:
-        self.problem.setText(what.words if isinstance(what, Failure) else what)
-        elsewhere = not isinstance(what, Failure) or what.code == "pages-elsewhere"
-        self.choose.setVisible(elsewhere)
+    def _say(self, message: Failure | str) -> None:
+        self.problem.setText(message.words if isinstance(message, Failure) else message)
+        is_elsewhere = not isinstance(message, Failure) or message.code == "pages-elsewhere"
+        self.choose.setVisible(is_elsewhere)
         self._stack.setCurrentIndex(1)
 
     def _ask_file(self) -> None:
@@ -530,7 +530,7 @@ class PagePane(QWidget):
         )
 
     def use_file(self, path: Path) -> None:
-        """Show the pages of a file that somebody chose, if it is the one that was examined."""
+        """Show the pages of a chosen file if it is the examined one."""
         if self._shown is not None:
             _, sha256, text = self._shown
             self._shown = (path, sha256, text)
@@ -547,7 +547,7 @@ class PagePane(QWidget):
         self.note.setText(self._note())
 
     def _note(self) -> str:
-        """Say why nothing is shaded, where that is so."""
+        """Return why nothing is shaded; empty if something is."""
         if self._audit is None or not self._drawer.sizes or self.view.evidence is not None:
             return ""
         if self._drawer.measured:

@@ -1,4 +1,4 @@
-"""Everything by its name: commands, texts, cases, settings and pages of the guide, by keyboard."""
+"""The palette, which finds commands, texts, cases, settings and guide pages by name."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from pura_audit.widgets.working_dialog import fill_table, make_table
 from pura_audit.workbench import opening
 from pura_audit.workbench.guide import guide_pages
 
-SHOWN: Final = 100
+MAX_ENTRIES: Final = 100  # that the palette lists at once
 _MOVES: Final = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
 
 
 PaletteEntry = tuple[str, str, str, Callable[[], object], str]
-"""What can be gone to or done: its name, what it is, its own shortcut, what does it, and what else
-it is found by: how the command line calls it."""
+"""An entry: its name, its kind, its shortcut, its action, and another name by which
+it is found: that of the command line."""
 
 
 class Palette(PlainDialog):
-    """Finds what is typed, also where letters are left out; Return does it.
+    """Finds entries by a query that may omit letters; Return runs the selected one.
 
     Args:
         host: The window.
-        show: Brings a text on screen.
+        show: Shows a text.
     """
 
     def __init__(self, host: Host, show: Callable[[Item], object]) -> None:
@@ -69,7 +69,7 @@ class Palette(PlainDialog):
             host.session.cases.read(lambda log, _: list_cases(log), self._add_cases, self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Hand the keys that move through a list on to it."""
+        """Pass the keys that move through a list on to the table."""
         pressed = event.type() == QEvent.Type.KeyPress
         if pressed and isinstance(event, QKeyEvent) and event.key() in _MOVES:
             self.table.keyPressEvent(event)
@@ -92,11 +92,11 @@ class Palette(PlainDialog):
             self._find()
 
     def _find(self) -> None:
-        asked = self.line.text()
-        ranked = [(_place(asked, entry), entry) for entry in self._entries]
-        fits = [(place, entry) for place, entry in ranked if place is not None]
+        query = self.line.text()
+        ranked = [(_place(query, entry), entry) for entry in self._entries]
+        fits = [(distance, entry) for distance, entry in ranked if distance is not None]
         fits.sort(key=lambda pair: pair[0])  # stable: commands first, then texts
-        self.found = [entry for _, entry in fits[:SHOWN]]
+        self.found = [entry for _, entry in fits[:MAX_ENTRIES]]
         rows = [entry[:3] for entry in self.found]
         fill_table(self.table, ("", "", ""), rows, widest=420)
         if rows:
@@ -105,54 +105,54 @@ class Palette(PlainDialog):
     def _take(self) -> None:
         rows = self.table.selectionModel().selectedRows()
         if rows:
-            act = self.found[rows[0].row()][3]
+            action = self.found[rows[0].row()][3]
             self.accept()
-            QTimer.singleShot(0, self._host.frame, act)
+            QTimer.singleShot(0, self._host.frame, action)
 
 
-def rank(asked: str, words: str) -> int | None:
-    """Return how far a name is from what was typed: 0 is best, None where it does not fit.
+def rank(query: str, name_text: str) -> int | None:
+    """Return the distance of a name from a query; 0 is best, None is no match.
 
-    Each word that was typed begins a word of the name, stands inside one, or at least has its
+    Each word of the query begins a word of the name, is inside one, or at least has its
     letters in this order; accents and case do not count.
     """
-    name, far = _folded(words), 0
-    for part in _folded(asked).split():
-        place = name.find(part)
-        if place < 0:
+    name, distance = _folded(name_text), 0
+    for part in _folded(query).split():
+        position = name.find(part)
+        if position < 0:
             spread = _spread(part, name)
             if spread is None:
                 return None
-            far += 10 + spread
-        elif place and name[place - 1].isalnum():
+            distance += 10 + spread
+        elif position and name[position - 1].isalnum():
             begins = any(word.startswith(part) for word in name.split())
-            far += 1 if begins else 4
-        elif place:
-            far += 1
-    return far
+            distance += 1 if begins else 4
+        elif position:
+            distance += 1
+    return distance
 
 
-def _place(asked: str, entry: PaletteEntry) -> int | None:
-    """Return how far an entry is from what was typed; its other name counts where it begins."""
-    place, typed = rank(asked, entry[0]), _folded(asked).strip()
+def _place(query: str, entry: PaletteEntry) -> int | None:
+    """Return the distance of an entry from a query; its other name counts as a prefix."""
+    distance, typed = rank(query, entry[0]), _folded(query).strip()
     also = 5 if typed and entry[4].startswith(typed) else None
-    return place if also is None else min(also, also if place is None else place)
+    return distance if also is None else min(also, also if distance is None else distance)
 
 
 def _spread(part: str, name: str) -> int | None:
-    """Return how many letters lie between those of a word; None where they are not in order."""
-    first, place = -1, -1
+    """Return the number of letters between those of a word; None if they are not in order."""
+    first, position = -1, -1
     for letter in part:
-        place = name.find(letter, place + 1)
-        if place < 0:
+        position = name.find(letter, position + 1)
+        if position < 0:
             return None
-        first = place if first < 0 else first
-    return place - first + 1 - len(part)
+        first = position if first < 0 else first
+    return position - first + 1 - len(part)
 
 
-def _folded(words: str) -> str:
-    apart = unicodedata.normalize("NFKD", words.casefold())
-    return "".join(letter for letter in apart if not unicodedata.combining(letter))
+def _folded(text: str) -> str:
+    decomposed = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(letter for letter in decomposed if not unicodedata.combining(letter))
 
 
 def _commands(actions: Iterable[QAction]) -> list[PaletteEntry]:
@@ -193,4 +193,4 @@ def _pages(host: Host) -> list[PaletteEntry]:
 
 
 NAME: Final = "palette"
-"""How the command that opens it is called."""
+"""Name of the command that opens the palette."""

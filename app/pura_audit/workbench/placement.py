@@ -1,4 +1,4 @@
-"""The middle of the window, and where its parts stand: widths, folding, what is remembered."""
+"""The middle of the window, and the sizes of its parts: widths, folding and stored sizes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pura_audit.session.session import Session
 from pura_audit.theme.theme import GAP, Theme
 from pura_audit.widgets.card import ScrollCard, column_of
 from pura_audit.workbench.answer import AnswerView
-from pura_audit.workbench.course_card import NARROW as LEAST
+from pura_audit.workbench.course_card import NARROW as MIN_COLUMN
 from pura_audit.workbench.course_card import EvidenceColumn
 from pura_audit.workbench.queue_view import FOLDED, OPEN, QueueView
 from pura_audit.workbench.state_views import BusyView, ErrorView, ReadyView
@@ -26,7 +26,7 @@ SHARE = 0.5  # of the height that the answer may take
 
 
 class WorkView(QWidget):
-    """Shows one row of the queue: its answer or what became of it, and its text."""
+    """Shows one row: its answer or its state, and its text."""
 
     def __init__(self, selection: Selection, theme: Theme, pages: DocumentPages) -> None:
         super().__init__()
@@ -51,14 +51,14 @@ class WorkView(QWidget):
         missing: Sequence[str] = (),
         installing: bool = False,
     ) -> None:
-        """Show a row as it stands.
+        """Show a row in its present state.
 
         Args:
             item: The row.
-            paused: All audits wait.
-            expected: Seconds that its audit takes, where that is known.
-            missing: Which of key, model and profile are not chosen.
-            installing: A model is being installed.
+            paused: Whether all audits are paused.
+            expected: Expected duration of its audit in seconds, or None.
+            missing: Those of key, model and profile that are not chosen.
+            installing: Whether a model is being installed.
         """
         match item.state:
             case _ if item.shown is not None:
@@ -68,8 +68,8 @@ class WorkView(QWidget):
                 self.busy.show_item(item, paused=paused, expected=expected)
                 self.stack.setCurrentWidget(self.busy)
             case ItemState.FAILED if item.failure is not None:
-                again = item.document is not None or item.path is not None
-                self.error.show_failure(item.failure, item.name, again=again)
+                retry = item.document is not None or item.path is not None
+                self.error.show_failure(item.failure, item.name, can_retry=retry)
                 self.stack.setCurrentWidget(self.error)
             case _:
                 self.ready.show_item(item, missing, installing=installing)
@@ -85,13 +85,13 @@ class WorkView(QWidget):
         QTimer.singleShot(0, self, self._fit)  # once more when the new words have their fonts
 
     def heading(self) -> str:
-        """Return what stands in large letters: the answer, or what became of the text."""
+        """Return the heading: the answer, or the state of the text."""
         view = self.stack.currentWidget()
         assert isinstance(view, AnswerView | ReadyView | BusyView | ErrorView)  # no others are in
         return view.heading.text()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Share the height anew."""
+        """Share the height again."""
         super().resizeEvent(event)
         self._fit()
 
@@ -102,18 +102,18 @@ class WorkView(QWidget):
             return
         self.answer.document.setVisible(self.height() >= LOW)  # the title of the window has it
         heights = view.heights(self.stack.width())
-        wanted = least = heights[-1]
+        desired = smallest = heights[-1]
         if view is self.answer:
-            least = self.answer.least_height(self.stack.width())
+            smallest = self.answer.least_height(self.stack.width())
         # What the text needs at least is left to it; what an answer says below the payload scrolls.
         highest = self.height() - GAP - self.text.minimumSizeHint().height()
-        share = max(least, min(wanted, round(self.height() * SHARE)))
+        share = max(smallest, min(desired, round(self.height() * SHARE)))
         if view is self.answer and self.answer.limits.opened:
-            share = wanted  # the text gives way: the answer stays where it is
-        whole = [one for one in heights if one <= highest] or [max(1, highest)]
-        share = next((one for one in whole if one >= share), whole[-1])
+            share = desired  # the text gives way: the answer stays where it is
+        fitting = [height for height in heights if height <= highest] or [max(1, highest)]
+        share = next((height for height in fitting if height >= share), fitting[-1])
         if share in heights[-2:-1]:  # for the margin below the last line alone nothing scrolls
-            share = whole[-1]
+            share = fitting[-1]
         self.stack.setFixedHeight(share)
         if (layout := self.layout()) is not None:
             layout.activate()  # at once: the text opens at a place, and needs its height for it
@@ -121,23 +121,23 @@ class WorkView(QWidget):
 
 LOW: Final = 440  # below this height the answer does not name its document
 COLUMN_SHARE: Final = 0.29  # of the window's width that the right column takes …
-MOST: Final = 640  # … up to so many pixels
+WIDEST: Final = 640  # … up to so many pixels
 TIGHT: Final = 1100  # below this width the answer and the text stand alone
 FRAME: Final = QMargins(4, 32, 4, 4)  # what a window manager puts around a window
 NARROW: Final = 1400  # below this width the queue folds, unless the user says otherwise
 
 
 class Placement:
-    """Sizes of the window's parts.
+    """Manages the sizes of the window's parts.
 
     Args:
         window: The window.
-        session: Its settings remember; its current row decides whether a divide was moved.
+        session: The session, whose settings store the sizes.
         queue: The list of texts.
         work: The middle, with the text.
         evidence: The right column.
-        columns: Holds the list and the rest.
-        inner: Holds the middle and the right column.
+        columns: The splitter of the list and the rest.
+        inner: The splitter of the middle and the right column.
     """
 
     def __init__(
@@ -159,7 +159,7 @@ class Placement:
         evidence.filled_changed.connect(self._show_evidence)
 
     def restore(self) -> None:
-        """Put everything where it was, or where it suits the size."""
+        """Restore the stored sizes, or sizes that suit the window."""
         window, now = self._window, self._session.settings.current
         window.resize(1440, 900)
         if now.geometry:
@@ -168,7 +168,7 @@ class Placement:
         self.arrange()
 
     def arrange(self) -> None:
-        """Put the parts where they were, in a window that has its size."""
+        """Restore the sizes of the parts."""
         now = self._session.settings.current
         if len(now.rows) == 3:
             self._evidence.setSizes(list(now.rows))
@@ -179,22 +179,22 @@ class Placement:
         self._fold(folded=self._wants_folded())
 
     def _keep_on_screen(self) -> None:
-        """Let no part of the window lie outside the screen, its frame included."""
+        """Move the window, with its frame, completely onto the screen."""
         window = self._window
         screen = (window.screen() or QGuiApplication.primaryScreen()).availableGeometry()
         screen = screen.marginsRemoved(FRAME)
         size = window.size().boundedTo(screen.size())
         if size != window.size():
             window.resize(size)
-        at = window.geometry()
-        x = max(screen.left(), min(at.x(), screen.right() - size.width()))
-        y = max(screen.top(), min(at.y(), screen.bottom() - size.height()))
-        if at.topLeft() != QPoint(x, y) and not screen.contains(at):
+        rect = window.geometry()
+        x = max(screen.left(), min(rect.x(), screen.right() - size.width()))
+        y = max(screen.top(), min(rect.y(), screen.bottom() - size.height()))
+        if rect.topLeft() != QPoint(x, y) and not screen.contains(rect):
             # A window is moved by the corner of its frame.
             window.move(x - FRAME.left(), y - FRAME.top())
 
     def remember(self) -> None:
-        """Write down where everything stands."""
+        """Store all sizes."""
         window = self._window
         self._session.settings.update(
             geometry=bytes(window.saveGeometry().toHex().data()).decode(),
@@ -203,7 +203,7 @@ class Placement:
         )
 
     def resized(self) -> None:
-        """Fold or unfold the queue, and share the width."""
+        """Fold or unfold the list of texts, and share the width."""
         self._show_evidence()
         folded = self._wants_folded()
         if folded != self._queue.folded:
@@ -212,21 +212,21 @@ class Placement:
             self._share_out()
 
     def toggle_queue(self) -> None:
-        """Fold or unfold the queue, and remember it."""
+        """Fold or unfold the list of texts, and store the choice."""
         folded = not self._queue.folded
         self._session.settings.update(queue_folded=folded)
         self._fold(folded=folded)
 
     def toggle_evidence(self) -> None:
-        """Show or hide the right column, and remember it."""
-        shown = self._evidence.isVisibleTo(self._inner)
-        self._evidence.setVisible(not shown and self._evidence.filled)
-        self._session.settings.update(evidence_hidden=shown)
+        """Show or hide the right column, and store the choice."""
+        visible = self._evidence.isVisibleTo(self._inner)
+        self._evidence.setVisible(not visible and self._evidence.filled)
+        self._session.settings.update(evidence_hidden=visible)
 
     def _show_evidence(self) -> None:
-        """Show the right column if it shows something and has room, unless the user hid it."""
-        wanted = self._evidence.filled and not self._session.settings.current.evidence_hidden
-        self._evidence.setVisible(wanted and self._window.width() >= TIGHT)
+        """Show the right column if it has content and room, unless the user hid it."""
+        visible = self._evidence.filled and not self._session.settings.current.evidence_hidden
+        self._evidence.setVisible(visible and self._window.width() >= TIGHT)
         self._inner.refresh()  # at once: the text opens at a place, and needs its width for it
 
     def _note_move(self) -> None:
@@ -244,14 +244,14 @@ class Placement:
         self._share_out()
 
     def _share_out(self) -> None:
-        """Give the right column its share, unless the user has moved the divide."""
+        """Give the right column its share, unless the user has moved the splitter."""
         window = self._window
         if self._session.settings.current.columns or self._moved:
             return
         right = (
-            LEAST
+            MIN_COLUMN
             if self._queue.folded
-            else min(MOST, max(LEAST, round(COLUMN_SHARE * window.width())))
+            else min(WIDEST, max(MIN_COLUMN, round(COLUMN_SHARE * window.width())))
         )
         available = window.width() - self._columns.sizes()[0] - 3 * GAP
         self._inner.setSizes([max(1, available - right), right])

@@ -61,38 +61,38 @@ def closing_question(
     installing: bool,
     unkept: int,
 ) -> QMessageBox:
-    """Ask, and return the question.
+    """Ask for confirmation before the window closes; return the open question.
 
     Args:
         parent: The window.
-        close: Closes it whatever runs.
-        running: An audit runs or waits.
-        installing: A model is fetched or added.
-        unkept: Findings that the case log did not take: these alone are lost.
+        close: Closes the window, whatever runs.
+        running: Whether an audit runs or waits.
+        installing: Whether a model is fetched or added.
+        unkept: Number of findings that could not be saved and would be lost.
     """
-    kept = translate(
+    consequences = translate(
         "Window",
         "What is finished is kept in the case “Unfiled”. The list comes back at the next start, "
         "and the audit that is cancelled can be begun again there.",
     )
     if unkept:
-        words = translate(
+        text = translate(
             "Window",
             "{n:plural(One finding is|{n:count} findings are)} not in the case log and "
             "{n:plural(is|are)} lost when the window closes. Save to a case first (Ctrl+S).",
         )
-        kept = filled(words, n=unkept)
+        consequences = filled(text, n=unkept)
     if installing:
-        words = translate(
+        text = translate(
             "Window",
             "A model that is not fetched to its end is not installed; nothing of it is used.",
         )
-        kept = f"{words} {kept}" if running or unkept else words
+        consequences = f"{text} {consequences}" if running or unkept else text
     return ask_first(
         parent,
         translate("Window", "Close"),
         _what(running=running, installing=installing),
-        kept,
+        consequences,
         (
             translate("Window", "Cancel it and close")
             if running or installing
@@ -114,16 +114,20 @@ def _what(*, running: bool, installing: bool) -> str:
 
 
 def unlocked(
-    session: Session, parent: QWidget, then: Callable[[], object]
+    session: Session, parent: QWidget, on_unlocked: Callable[[], object]
 ) -> PassphraseDialog | None:
-    """Go on at once, or when the passphrases have opened; returns the dialog that asks first."""
+    """Call a function at once, or after asking for the passphrases that are needed.
+
+    Returns:
+        The dialog that asks; None if no passphrase is needed.
+    """
     if session.keeper.wants_passphrase:
-        return _ask_for_texts(session, parent, lambda: _with_keys(session, parent, then))
-    return _with_keys(session, parent, then)
+        return _ask_for_texts(session, parent, lambda: _with_keys(session, parent, on_unlocked))
+    return _with_keys(session, parent, on_unlocked)
 
 
 def _ask_for_texts(
-    session: Session, parent: QWidget, then: Callable[[], object]
+    session: Session, parent: QWidget, on_unlocked: Callable[[], object]
 ) -> PassphraseDialog:
     dialog = PassphraseDialog(
         translate("Cases", "Passphrase of the kept texts"),
@@ -140,19 +144,19 @@ def _ask_for_texts(
 
     def go_on(secret: Secret) -> None:
         session.keeper.unlock(secret)
-        then()
+        on_unlocked()
 
     dialog.given.connect(go_on)
     return opened(dialog)
 
 
 def _with_keys(
-    session: Session, parent: QWidget, then: Callable[[], object]
+    session: Session, parent: QWidget, on_unlocked: Callable[[], object]
 ) -> PassphraseDialog | None:
-    found = session.chosen.catalogue
+    inventory = session.chosen.catalogue
     needed = any(k.entry is not None and k.entry.place is Place.FILES for k in session.chosen.keys)
-    if found is None or found.files is not State.LOCKED or not needed:
-        then()
+    if inventory is None or inventory.files is not State.LOCKED or not needed:
+        on_unlocked()
         return None
     dialog = PassphraseDialog(
         translate("Keys", "Passphrase of the encrypted key files"),
@@ -165,7 +169,7 @@ def _with_keys(
     def ended(outcome: Outcome[None]) -> None:
         dialog.ended(outcome)
         if isinstance(outcome, Done):
-            then()
+            on_unlocked()
 
     def go_on(secret: Secret) -> None:
         session.do(lambda _: unlock_files(session.environment, passphrase=secret), ended, dialog)
@@ -175,22 +179,22 @@ def _with_keys(
 
 
 def begin_audits(session: Session, parent: QWidget, items: Sequence[Item]) -> QMessageBox | None:
-    """Audit these rows; where that takes long, somebody is asked first in the box returned."""
+    """Audit rows, after a question if that takes long; return the open question or None."""
     if not session.audits.pace.long(items):
         session.audits.audit(items)
         return None
-    most = session.audits.pace.excerpt
-    long = sum(length(item) > most for item in items)
-    words = translate(
+    excerpt_size = session.audits.pace.excerpt
+    long = sum(length(item) > excerpt_size for item in items)
+    explanation = translate(
         "LongRun",
         "It can be paused and cancelled at any time, and you can go on working meanwhile.",
     )
-    whole = (
+    complete = (
         translate("LongRun", "Audit the whole text")
         if len(items) == 1
         else filled(translate("LongRun", "Audit all {n:count} texts"), n=len(items))
     )
-    acts = [(whole, lambda: session.audits.audit(items))]
+    choices = [(complete, lambda: session.audits.audit(items))]
     if long:
         short = translate(
             "LongRun",
@@ -198,15 +202,15 @@ def begin_audits(session: Session, parent: QWidget, items: Sequence[Item]) -> QM
             " about {k:count} characters. It is a text of its own: what is found holds for it, "
             "and what is not found says nothing of the rest.",
         )
-        words = f"{filled(short, n=long, k=most)}\n\n{words}"
+        explanation = f"{filled(short, n=long, k=excerpt_size)}\n\n{explanation}"
         excerpt = filled(translate("LongRun", "{n:plural(An excerpt|Excerpts)} first"), n=long)
-        acts.append((excerpt, lambda: session.audits.audit_excerpts(items)))
+        choices.append((excerpt, lambda: session.audits.audit_excerpts(items)))
     return ask_first(
         parent,
         translate("LongRun", "A long audit"),
         _cost(session, items),
-        words,
-        *acts,
+        explanation,
+        *choices,
         keep=translate("LongRun", "Not now"),
         safe=False,
     )
@@ -215,22 +219,22 @@ def begin_audits(session: Session, parent: QWidget, items: Sequence[Item]) -> QM
 def _cost(session: Session, items: Sequence[Item]) -> str:
     seconds = session.audits.pace.seconds(items)
     if seconds is None:
-        words = translate(
+        template = translate(
             "LongRun",
             "{n:plural(This text is long|These texts are long)}: {k:count} characters. How long "
             "that takes was not measured on this computer yet.",
         )
-        return filled(words, n=len(items), k=sum(map(length, items)))
-    words = translate(
+        return filled(template, n=len(items), k=sum(map(length, items)))
+    template = translate(
         "LongRun",
         "{n:plural(The audit of this text takes|The audits of {n:count} texts take)} about "
         "{time:text} on this computer, as fast as the last ones went.",
     )
-    return filled(words, n=len(items), time=duration(seconds))
+    return filled(template, n=len(items), time=duration(seconds))
 
 
 class FolderDialog(PlainDialog):
-    """Filters, hidden files, links of a folder that was chosen."""
+    """Asks which files of a chosen folder are taken."""
 
     def __init__(self, session: Session, folder: Path, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -252,10 +256,10 @@ class FolderDialog(PlainDialog):
         self.hidden = _box(translate("Folder", "Take hidden files too"), now.hidden)
         self.links = _box(translate("Folder", "Follow symbolic links"), now.links)
         self.choose = MainButton(translate("Folder", "Open the folder"), self._take)
-        words = translate(
+        note = translate(
             "Folder", "These choices also hold for folders that are dropped on the window."
         )
-        layout = dialog_column(self, folder.name or str(folder), words, spacing=GRID)
+        layout = dialog_column(self, folder.name or str(folder), note, spacing=GRID)
         layout.addSpacing(GRID)
         for field in (self.include, self.exclude):
             caption = label(field.accessibleName(), "label")
@@ -265,7 +269,7 @@ class FolderDialog(PlainDialog):
         add_parts(layout, GRID, *boxes, GAP, button_row(cancel_button(self), self.choose))
 
     def options(self) -> WalkOptions:
-        """Return what is chosen."""
+        """Return the chosen options."""
         return WalkOptions(
             recursive=self.recursive.isChecked(),
             include=tuple(self.include.text().split()),
@@ -275,7 +279,7 @@ class FolderDialog(PlainDialog):
         )
 
     def _take(self) -> None:
-        """Keep the choices, and walk the folder."""
+        """Store the options, and add the files of the folder."""
         self._session.texts.folder_options = self.options()
         self._session.texts.add_paths([self._folder])
         self.accept()
@@ -288,18 +292,18 @@ def _field(patterns: tuple[str, ...], name: str, hint: str) -> QLineEdit:
     return field
 
 
-def _box(words: str, on: bool) -> QCheckBox:
-    box = QCheckBox(words)
-    box.setChecked(on)
+def _box(text: str, checked: bool) -> QCheckBox:
+    box = QCheckBox(text)
+    box.setChecked(checked)
     return box
 
 
-SHOWN: Final = 2000  # characters of a preview
-LEAST: Final = 56  # pixels of list and preview
+PREVIEW_CHARACTERS: Final = 2000  # characters of a preview
+MIN_HEIGHT: Final = 56  # pixels of list and preview
 
 
 class ReadingDialog(PlainDialog):
-    """Looks into the file in the file thread, shows what comes out, and applies a choice.
+    """Shows how a file is read, with its encoding and parts, and lets the user change it.
 
     Args:
         session: The session.
@@ -337,19 +341,23 @@ class ReadingDialog(PlainDialog):
         self._heading = label(translate("Reading", "Parts of the file"), "label")
         self.parts.setMaximumHeight(150)
         for box in (self.parts, self.preview):
-            box.setMinimumHeight(LEAST)
+            box.setMinimumHeight(MIN_HEIGHT)
         layout = dialog_column(self, self.windowTitle(), self._path.name, spacing=GRID)
         above = (label(translate("Reading", "Encoding"), "label"), self.encoding, self.how)
-        seen = (label(translate("Reading", "Preview"), "label"), (self.preview, 1), self.notes)
+        preview_parts = (
+            label(translate("Reading", "Preview"), "label"),
+            (self.preview, 1),
+            self.notes,
+        )
         foot = button_row(cancel_button(self), self.apply)
-        add_parts(layout, GRID, *above, *seen, self._heading, self.parts, GAP, foot)
+        add_parts(layout, GRID, *above, *preview_parts, self._heading, self.parts, GAP, foot)
         for widget in (self._heading, self.parts):
             widget.hide()
         self.encoding.setEnabled(False)
         self.look()
 
     def look(self) -> None:
-        """Ask the file thread what the file holds in the encoding that is chosen."""
+        """Read the file with the chosen encoding, in the thread of the files."""
         self.apply.require({}, free=False)
         encoding, texts = self.encoding.currentData(), self._session.texts
         if self._looking is not None:
@@ -381,17 +389,17 @@ class ReadingDialog(PlainDialog):
         self.notes.setText(failure.words)
 
     def _offer(self, previews: tuple[Preview, ...]) -> None:
-        """Offer every encoding that fits all bytes; nothing where the format leaves no choice."""
+        """Offer every encoding that fits all bytes, if the format leaves a choice."""
         self.encoding.setEnabled(bool(previews))
         if self.encoding.count() == 1:
-            for one in previews:
-                self.encoding.addItem(one.label, one.encoding)
+            for preview in previews:
+                self.encoding.addItem(preview.label, preview.encoding)
 
     def _how(self, document: Document, *, free: bool) -> None:
         if not free:
             self.how.setText(translate("Reading", "The format leaves no choice of an encoding."))
             return
-        words = translate("Reading", "Read as {encoding:text} ({source:text}).")
+        template = translate("Reading", "Read as {encoding:text} ({source:text}).")
         source = {
             "mark": translate("Reading", "the file begins with its mark"),
             "strict": translate("Reading", "every byte fits"),
@@ -402,43 +410,43 @@ class ReadingDialog(PlainDialog):
             "fallback": translate("Reading", "assumed; look at the preview"),
             "pattern": translate("Reading", "guessed from the pattern of the bytes"),
         }.get(document.encoding_source, document.encoding_source or "–")
-        self.how.setText(filled(words, encoding=document.encoding, source=source))
+        self.how.setText(filled(template, encoding=document.encoding, source=source))
 
-    def _list(self, found: Extraction) -> None:
-        usual = {id(document) for document in found.usual}
+    def _list(self, extraction: Extraction) -> None:
+        usual = {id(document) for document in extraction.usual}
         self.parts.blockSignals(True)
         self.parts.clear()
-        for document in found.documents:
+        for document in extraction.documents:
             count = filled(translate("Reading", "{n:count} characters"), n=len(document.text))
             name = document.part or translate("Reading", "The whole text")
             row = QListWidgetItem(f"{name} · {_role(document.role)}{count}")
             row.setFlags(row.flags() | Qt.ItemFlag.ItemIsUserCheckable)
-            on = id(document) in usual
-            row.setCheckState(Qt.CheckState.Checked if on else Qt.CheckState.Unchecked)
+            is_usual = id(document) in usual
+            row.setCheckState(Qt.CheckState.Checked if is_usual else Qt.CheckState.Unchecked)
             self.parts.addItem(row)
         self.parts.blockSignals(False)
-        several = len(found.documents) > 1
+        several = len(extraction.documents) > 1
         self.parts.setVisible(several)
         self._heading.setVisible(several)
         self.parts.setCurrentRow(0)
         self._show(0)
         self._allow()
 
-    def _show(self, place: int) -> None:
-        if not 0 <= place < len(self._documents):
+    def _show(self, index: int) -> None:
+        if not 0 <= index < len(self._documents):
             return
-        document = self._documents[place]
-        self.preview.setPlainText(_visible(document.text[:SHOWN]))
+        document = self._documents[index]
+        self.preview.setPlainText(_visible(document.text[:PREVIEW_CHARACTERS]))
         tongue = language()
         facts = [changed(t.name, t.count, t.note, tongue) for t in document.transforms]
-        facts += [fill(one, tongue) for one in document.notes]
+        facts += [fill(note, tongue) for note in document.notes]
         self.notes.setText("; ".join(facts))
 
     def _allow(self) -> None:
         self.apply.require({self._heading.text(): self.chosen()})
 
     def chosen(self) -> tuple[Document, ...]:
-        """Return the parts that are ticked, as they are audited together."""
+        """Return the ticked parts."""
         if self._extraction is None:
             return ()
         return self._extraction.selected(
@@ -449,20 +457,20 @@ class ReadingDialog(PlainDialog):
         )
 
     def take(self) -> None:
-        """Let the row, and further ones behind it, hold what is ticked."""
+        """Apply the ticked parts to the row, and to new rows after it."""
         self._session.texts.take_documents(self._item, self.chosen())
         self.accept()
 
 
 def _visible(text: str) -> str:
-    """Show what has no picture as a sign; line ends stay line ends."""
+    """Return a text with signs for invisible characters; line ends stay."""
     return "\n".join(safe_text(line) for line in text.splitlines())
 
 
 def _role(role: str) -> str:
-    words = {
+    role_name = {
         ALTERNATIVE: translate("Reading", "another reading"),
         QUOTED: translate("Reading", "quoted"),
         ATTACHMENT: translate("Reading", "attachment"),
     }.get(role, "")
-    return f"{words} · " if words else ""
+    return f"{role_name} · " if role_name else ""

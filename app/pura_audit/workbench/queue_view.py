@@ -1,4 +1,4 @@
-"""The queue: what I have, and what became of it, drawn row by row."""
+"""The view of the list of texts, which paints each row."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ from pura_audit.widgets.card import (
     search_field,
 )
 
-ROW: Final = 56
+ROW: Final = 56  # pixels of a row
 _OUTCOMES: Final = {
     "mark": ("✓", "found"),
     "indication": ("!", "against"),
@@ -86,14 +86,14 @@ def _to_do() -> tuple[str, str]:
 
 
 def glyph(item: Item) -> tuple[str, str]:
-    """Return a row's sign and the token of its colour; the sign alone tells the state."""
+    """Return the sign and the colour token of a row; the sign alone identifies the state."""
     if item.state is ItemState.DONE and item.finding is not None:
         return _OUTCOMES[item.finding.outcome]
     return _STATES.get(item.state, ("·", "muted"))
 
 
 class QueueDelegate(QStyledItemDelegate):
-    """Paints rows; folded, only their signs."""
+    """Paints rows, or only their signs in a folded list."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -153,14 +153,14 @@ class QueueDelegate(QStyledItemDelegate):
         )
         small = fonts.face(fonts.LABEL)
         measure = status_words(item) or measure_words(item)
-        words = verdict_words(item)
+        verdict = verdict_words(item)
         metrics = QFontMetrics(small)
         room = metrics.horizontalAdvance(measure) + 8 if measure else 0
-        if metrics.horizontalAdvance(words) > bottom.width() - room:
+        if metrics.horizontalAdvance(verdict) > bottom.width() - room:
             # The verdict goes first; beside a finding stands at least what is still to be done.
             measure = review_words(item) or saved_words(item)
             room = metrics.horizontalAdvance(measure) + 8 if measure else 0
-        self._line(painter, bottom.adjusted(0, 0, -room, 0), words, small, tone)
+        self._line(painter, bottom.adjusted(0, 0, -room, 0), verdict, small, tone)
         left = item.finding is not None and (item.unkept or review_words(item) in _to_do())
         painter.setPen(self._theme.colour("against" if left else "muted"))
         painter.drawText(
@@ -183,8 +183,8 @@ class QueueDelegate(QStyledItemDelegate):
         painter.setFont(font)
         painter.setPen(self._theme.colour(tone))
         mode = Qt.TextElideMode.ElideMiddle if middle else Qt.TextElideMode.ElideRight
-        shown = painter.fontMetrics().elidedText(text, mode, box.width())
-        painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, shown)
+        elided = painter.fontMetrics().elidedText(text, mode, box.width())
+        painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, elided)
 
     def _bar(self, painter: QPainter, box: QRect, share: float) -> None:
         track = QRect(box.left(), box.bottom() + 4, box.width(), 2)
@@ -195,28 +195,28 @@ class QueueDelegate(QStyledItemDelegate):
         painter.fillRect(track, self._theme.colour("accent"))
 
 
-FOLDED = 56
-OPEN = 256
+FOLDED = 56  # pixels of the folded list
+OPEN = 256  # pixels of the unfolded list, until the user resizes it
 
 
 class QueueList(QListView):
-    """The list itself.
+    """The list of rows.
 
     Signals:
-        removal_wanted: Delete was pressed.
+        removal_wanted: The user pressed Delete.
     """
 
     removal_wanted = Signal()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Delete removes; everything else moves."""
+        """Remove rows with Delete, or move the selection."""
         if event.matches(QKeySequence.StandardKey.Delete):
             self.removal_wanted.emit()
             return
         super().keyPressEvent(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the rows; where there is none that could wear the ring, the list wears it."""
+        """Draw the rows, and the focus ring around the list if no row can have it."""
         super().paintEvent(event)
         if ringed(self) and not self.currentIndex().isValid():
             painter = QPainter(self.viewport())
@@ -225,10 +225,10 @@ class QueueList(QListView):
 
 
 class QueueView(QWidget):
-    """List, search and drop corner; folds to signs where the window is narrow.
+    """The list of texts with search and drop field; it folds to signs in a narrow window.
 
     Signals:
-        audit_wanted: These rows are to be audited.
+        audit_wanted: Rows are to be audited; carries them.
     """
 
     audit_wanted = Signal(object)
@@ -252,8 +252,8 @@ class QueueView(QWidget):
         self._set_up_list()
         head = row_of(self._heading, None, self._count, self.table, self.fold, spacing=-1)
         head.setContentsMargins(GRID, 0, 0, 0)
-        whole = column_of(head, self.search, (self.list, 1), self.drop, inside=self)
-        whole.setContentsMargins(GAP, GAP, 0, GAP)
+        column = column_of(head, self.search, (self.list, 1), self.drop, inside=self)
+        column.setContentsMargins(GAP, GAP, 0, GAP)
         self._wire()
         self._recount()
         self._follow()
@@ -280,19 +280,19 @@ class QueueView(QWidget):
         self._theme.changed.connect(self.list.viewport().update)
 
     def set_folded(self, folded: bool) -> None:
-        """Show signs only, or everything."""
+        """Fold the list to signs, or unfold it."""
         self.folded = self._delegate.folded = folded
         for widget in (self._heading, self._count, self.table, self.drop):
             widget.setVisible(not folded)
         self.setMinimumWidth(FOLDED + GAP if folded else 200)
         self.setMaximumWidth(FOLDED + GAP if folded else 420)
         self._recount()
-        words = (
+        caption = (
             translate("Queue", "Show the names of the texts")
             if folded
             else translate("Queue", "Fold the list of texts")
         )
-        self.fold.name(words, "unfold" if folded else "fold")
+        self.fold.name(caption, "unfold" if folded else "fold")
         self.list.doItemsLayout()
 
     def selected(self) -> list[Item]:
@@ -300,7 +300,7 @@ class QueueView(QWidget):
         return [index.data(ITEM_ROLE) for index in self.list.selectionModel().selectedIndexes()]
 
     def remove_selected(self) -> None:
-        """Take the selected rows out; can be undone."""
+        """Remove the selected rows, with undo."""
         self._session.texts.remove(self.selected())
 
     def _recount(self) -> None:
@@ -325,31 +325,31 @@ class QueueView(QWidget):
             flags = QItemSelectionModel.SelectionFlag.ClearAndSelect
             self.list.selectionModel().setCurrentIndex(index, flags)
 
-    def _menu(self, place: QPoint) -> None:
+    def _menu(self, position: QPoint) -> None:
         menu = self.build_menu()
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.popup(self.list.viewport().mapToGlobal(place))
+        menu.popup(self.list.viewport().mapToGlobal(position))
 
     def build_menu(self) -> QMenu:
         """Return the menu of the selected rows."""
-        items = self.selected()
+        rows = self.selected()
         session = self._session
         menu = QMenu(self)
-        stream, waiting = session.audits.stream, len(items) == 1
-        waiting = waiting and items[0].state is ItemState.WAITING
-        ready = session.chosen.ready and any(i.runnable for i in items)
-        active = any(i.active for i in items)
-        for words, enabled, act in (
-            (translate("Queue", "Audit"), ready, lambda: self.audit_wanted.emit(items)),
-            (translate("Queue", "Cancel"), active, lambda: stream.stop(items)),
+        stream, waiting = session.audits.stream, len(rows) == 1
+        waiting = waiting and rows[0].state is ItemState.WAITING
+        ready = session.chosen.ready and any(i.runnable for i in rows)
+        active = any(i.active for i in rows)
+        for text, enabled, action in (
+            (translate("Queue", "Audit"), ready, lambda: self.audit_wanted.emit(rows)),
+            (translate("Queue", "Cancel"), active, lambda: stream.stop(rows)),
             ("", False, None),
-            (translate("Queue", "Audit earlier"), waiting, lambda: stream.move(items[0], -1)),
-            (translate("Queue", "Audit later"), waiting, lambda: stream.move(items[0], 1)),
+            (translate("Queue", "Audit earlier"), waiting, lambda: stream.move(rows[0], -1)),
+            (translate("Queue", "Audit later"), waiting, lambda: stream.move(rows[0], 1)),
             ("", False, None),
-            (translate("Queue", "Remove"), bool(items), lambda: session.texts.remove(items)),
+            (translate("Queue", "Remove"), bool(rows), lambda: session.texts.remove(rows)),
         ):
-            if act is None:
+            if action is None:
                 menu.addSeparator()
             else:
-                menu.addAction(words, act).setEnabled(enabled)
+                menu.addAction(text, action).setEnabled(enabled)
         return menu

@@ -1,4 +1,4 @@
-"""The batch as a table: filter, sort, group, choose, audit the rest, export, open one."""
+"""The table of all texts: filter, sort, group, audit the rest, export, and open results."""
 
 from __future__ import annotations
 
@@ -65,20 +65,20 @@ from pura_audit.widgets.form_dialog import ask_file, ask_target, plain_button
 from pura_audit.widgets.working_dialog import let_sort, make_table
 from pura_audit.workbench.state_views import left_words
 
-MOST_FILTERS: Final = 12
+MOST_FILTERS: Final = 12  # that the menu stores
 Filter = tuple[str, str]
-"""One of :data:`~pura_audit.session.results.KINDS` or "", and words."""
+"""A filter: one of :data:`~pura_audit.session.results.KINDS` or "", and search words."""
 
 
 class ResultsMenu(QMenu):
-    """A menu of groupings, kept filters and columns; it is made anew each time it opens.
+    """The menu of groupings, stored filters and columns, which is filled each time it opens.
 
     Args:
         model: The rows.
-        settings: Where filters and columns are remembered.
+        settings: The settings, which store filters and columns.
         current: Returns the filter in use.
-        use: Uses a filter.
-        renewed: Called when the columns have changed.
+        use: Applies a filter.
+        renewed: Called after the columns have changed.
         parent: Owns the menu.
     """
 
@@ -99,25 +99,29 @@ class ResultsMenu(QMenu):
 
     @property
     def filters(self) -> tuple[Filter, ...]:
-        """The filters that were kept."""
-        kept = (one.partition(":") for one in self._settings.current.pile_filters)
-        return tuple((kind, words) for kind, _, words in kept if kind in ("", *KINDS))
+        """The stored filters."""
+        stored = (
+            stored_filter.partition(":") for stored_filter in self._settings.current.pile_filters
+        )
+        return tuple((kind, search) for kind, _, search in stored if kind in ("", *KINDS))
 
     def fill(self) -> None:
-        """Make the entries."""
+        """Fill the menu."""
         self.clear()
-        for by, name in grouping_words().items():
+        for grouping, name in grouping_words().items():
             entry = self.addAction(name)
             entry.setCheckable(True)
-            entry.setChecked(by == self._model.grouping)
-            entry.toggled.connect(lambda on, by=by: self._model.group(by if on else ""))
+            entry.setChecked(grouping == self._model.grouping)
+            entry.toggled.connect(
+                lambda checked, grouping=grouping: self._model.group(grouping if checked else "")
+            )
         self.addSeparator()
         now = self._current()
-        for one in self.filters:
-            entry = self.addAction(filter_words(one))
+        for filter_ in self.filters:
+            entry = self.addAction(filter_words(filter_))
             entry.setCheckable(True)
-            entry.setChecked(one == now)
-            entry.triggered.connect(partial(self._use, one))
+            entry.setChecked(filter_ == now)
+            entry.triggered.connect(partial(self._use, filter_))
         if now in self.filters:
             self.addAction(
                 translate("Results", "Forget this filter"), partial(self.keep, now, False)
@@ -126,43 +130,43 @@ class ResultsMenu(QMenu):
             keep = self.addAction(translate("Results", "Keep this filter"), partial(self.keep, now))
             keep.setEnabled(now != ("", "") and len(self.filters) < MOST_FILTERS)
         self.addSeparator()
-        hidden, words = self._settings.current.pile_hidden, headers()
+        hidden, names = self._settings.current.pile_hidden, headers()
         for column in COLUMNS[1:]:
-            entry = self.addAction(words[column])
+            entry = self.addAction(names[column])
             entry.setCheckable(True)
             entry.setChecked(column not in hidden)
             entry.toggled.connect(partial(self.show_column, column))
 
-    def keep(self, one: Filter, kept: bool = True) -> None:
-        """Keep a filter, or forget it."""
-        others = [f for f in self.filters if f != one]
-        found = [*others, one] if kept else others
-        self._settings.update(pile_filters=tuple(f"{kind}:{words}" for kind, words in found))
+    def keep(self, filter_: Filter, keeping: bool = True) -> None:
+        """Store a filter, or delete it."""
+        remaining = [f for f in self.filters if f != filter_]
+        filters = [*remaining, filter_] if keeping else remaining
+        self._settings.update(pile_filters=tuple(f"{kind}:{search}" for kind, search in filters))
 
-    def show_column(self, column: str, shown: bool) -> None:
-        """Show a column, or hide it."""
+    def show_column(self, column: str, visible: bool) -> None:
+        """Show or hide a column."""
         hidden = set(self._settings.current.pile_hidden) - {column}
-        hidden |= set() if shown else {column}
+        hidden |= set() if visible else {column}
         self._settings.update(pile_hidden=tuple(c for c in COLUMNS if c in hidden))
         self._renewed()
 
 
 def grouping_words() -> dict[str, str]:
-    """Name what the rows may be grouped by."""
+    """Return the names of the groupings."""
     return {
         BY_OUTCOME: translate("Results", "Group by outcome"),
         BY_TEXT: translate("Results", "Group equal texts"),
     }
 
 
-def filter_words(one: Filter) -> str:
-    """Return what a filter says."""
-    kind, words = one
-    parts = (kind_words(kind) if kind else "", words)
+def filter_words(filter_: Filter) -> str:
+    """Return the name of a filter."""
+    kind, search = filter_
+    parts = (kind_words(kind) if kind else "", search)
     return " · ".join(part.replace("&", "&&") for part in parts if part)
 
 
-PAUSE_MS: Final = 200
+PAUSE_MS: Final = 200  # between two updates of the counts
 WIDTHS: Final = {
     "name": 300,
     "part": 64,
@@ -177,20 +181,20 @@ WIDTHS: Final = {
     "error": 190,
 }
 FLEXIBLE: Final = ("name", "payload", "error")
-"""Columns of words: they share what the others leave of the width."""
+"""Columns of text, which share the width that the others leave."""
 SPARSE: Final = ("part", "error")
-"""Columns that are not shown while there is nothing in them."""
+"""Columns that are hidden while they are empty."""
 SMALLEST: Final = 0.5  # of its width that a column of words keeps
 FULL: Final = 20.0  # log10 of the evidence at which the short bar is full
-BAR: Final = 56
+BAR: Final = 56  # pixels of the bar in a cell
 LAST: Final = len(COLUMNS) - 1
-HELD: Final = 200  # chosen rows that stay chosen when rows take another order
+MAX_SELECTED: Final = 200  # chosen rows that stay chosen when rows take another order
 
 
 class _Cells(QStyledItemDelegate):
-    """Draws the evidence as a short bar, and where in the text the marks lie.
+    """Paints the evidence as a short bar, and the positions of marks in the text.
 
-    Of a long name the middle is left out: versions differ at their end.
+    Long names are elided in the middle, because versions differ at their end.
     """
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
@@ -198,16 +202,16 @@ class _Cells(QStyledItemDelegate):
         self._theme = theme
 
     def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
-        """Say what is left out."""
+        """Set how texts are elided."""
         super().initStyleOption(option, index)
         option.textElideMode = Qt.TextElideMode.ElideMiddle
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex) -> None:  # type: ignore[override]
-        """Draw words and numbers as ever, and the bar at the left of a number."""
+        """Draw the cell, with a bar at the left of a number."""
         super().paint(painter, option, index)
         row = index.data(ROW_ROLE)
-        found = row.found if isinstance(row, ResultRow) else None
-        if found is None or found.verdict == "not-examinable":
+        finding = row.found if isinstance(row, ResultRow) else None
+        if finding is None or finding.verdict == "not-examinable":
             return
         box: QRect = option.rect
         track = QRect(box.left() + 6, box.center().y() - 3, BAR, 7)
@@ -216,27 +220,27 @@ class _Cells(QStyledItemDelegate):
         ground.setAlphaF(0.2)  # fainter than what it shows, in high contrast as well
         if COLUMNS[index.column()] == "evidence":
             painter.fillRect(track, ground)
-            part = max(0.0, min(1.0, found.log10_e / FULL))
-            tone = "support" if found.verdict == "mark" else "against"
+            part = max(0.0, min(1.0, finding.log10_e / FULL))
+            tone = "support" if finding.verdict == "mark" else "against"
             track.setWidth(round(BAR * part))
             painter.fillRect(track, colour(tone))
-        elif COLUMNS[index.column()] == "share" and found.passages:
+        elif COLUMNS[index.column()] == "share" and finding.passages:
             painter.fillRect(track, ground)
-            for _, passage in found.passages:
+            for _, passage in finding.passages:
                 length = passage.last_token + 1 - passage.first_token
-                left = track.left() + round(BAR * passage.first_token / found.tokens)
-                wide = max(2, round(BAR * length / found.tokens))
+                left = track.left() + round(BAR * passage.first_token / finding.tokens)
+                wide = max(2, round(BAR * length / finding.tokens))
                 painter.fillRect(QRect(left, track.top(), wide, 7), colour("support"))
 
 
 class ResultsView(QWidget):
-    """The table, its filters and what is done with its rows.
+    """The table of all texts, with its filters and actions.
 
     Signals:
-        item_wanted: A text of the list is to be shown.
-        audit_wanted: These rows are to be audited.
-        report_wanted: A report of these rows is to be made.
-        noticed: Something to say in the status line: words, or a failure.
+        item_wanted: A text is to be shown; carries its row.
+        audit_wanted: Rows are to be audited; carries them.
+        report_wanted: A report of rows is to be made; carries them.
+        noticed: A message or a failure for the status line.
     """
 
     item_wanted = Signal(object)
@@ -274,8 +278,8 @@ class ResultsView(QWidget):
         header = self.table.horizontalHeader()
         header.setStretchLastSection(True)
         self._drawn = self._sharing = False
-        for place, name in enumerate(COLUMNS):
-            self.table.setColumnWidth(place, WIDTHS[name])
+        for column_number, name in enumerate(COLUMNS):
+            self.table.setColumnWidth(column_number, WIDTHS[name])
         cells = _Cells(theme, self.table)
         for name in ("name", "evidence", "share"):
             self.table.setItemDelegateForColumn(COLUMNS.index(name), cells)
@@ -293,7 +297,7 @@ class ResultsView(QWidget):
         self._count()
 
     def _count_soon(self) -> None:
-        """Count once a while: what ticks faster than that must not put it off for ever."""
+        """Update the counts at intervals, even if changes come faster than that."""
         if not self._timer.isActive():
             self._timer.start()
 
@@ -304,8 +308,8 @@ class ResultsView(QWidget):
         add_parts(card.body, head, (self.table, 1), self.bar, foot)
         outcome = label(translate("Results", "Outcome"), "section")
         add_parts(side.body, self.search, outcome, (self.kinds, 1), self.look, self.open)
-        whole = row_of(side, (card, 1), spacing=GAP, inside=self)
-        whole.setContentsMargins(GAP, GAP, GAP, GAP)
+        row = row_of(side, (card, 1), spacing=GAP, inside=self)
+        row.setContentsMargins(GAP, GAP, GAP, GAP)
 
     def _wire(self) -> None:
         self.model.counted.connect(self._count_soon)
@@ -326,7 +330,7 @@ class ResultsView(QWidget):
         shortcut.activated.connect(self._open_current)
 
     def go_on_from(self, before: ResultsView) -> None:
-        """Show what another one showed, and how."""
+        """Take over rows, filters and sorting of an earlier view."""
         self.model.open_rows(before.model.opened)
         self.use_filter(before._filtered())
         self.model.group(before.model.grouping)
@@ -336,53 +340,53 @@ class ResultsView(QWidget):
     # What is chosen
 
     def chosen(self) -> list[ResultRow]:
-        """Return the chosen rows, or all that are shown where at most one is chosen."""
+        """Return the selected rows, or all visible ones if at most one is selected."""
         picked = self.table.selectionModel().selectedRows()
         rows = [row for index in picked if isinstance(row := index.data(ROW_ROLE), ResultRow)]
         return rows if len(rows) > 1 else list(self.model.rows)
 
     def show_item(self, item: Item | None) -> None:
-        """Let the row of a text be the current one."""
-        place = None if item is None else self.model.place_of(item)
-        if place is not None:
-            self._go_to(place)
+        """Make the row of a text the current one."""
+        index = None if item is None else self.model.place_of(item)
+        if index is not None:
+            self._go_to(index)
 
-    def _go_to(self, place: int) -> None:
+    def _go_to(self, index: int) -> None:
         flags = QItemSelectionModel.SelectionFlag
         self.table.selectionModel().setCurrentIndex(
-            self.model.index(place, 0), flags.ClearAndSelect | flags.Rows
+            self.model.index(index, 0), flags.ClearAndSelect | flags.Rows
         )
 
     def _fold(self, heading: Heading, *, folded: bool) -> None:
-        """Fold a group, or unfold it; its heading stays the current row."""
+        """Fold or unfold a group; its heading stays the current row."""
         self.model.fold(heading.group, folded=folded)
         self._go_to(self.model.place(heading))
 
     def _arranged(self) -> None:
-        """Let headings reach over the whole row, and keep what was chosen and seen."""
+        """Let headings span all columns, and restore selection and scroll position."""
         self.table.clearSpans()
-        for place in self.model.headings:
-            self.table.setSpan(place, 0, 1, len(COLUMNS))
-        current, chosen, top = self._held
+        for index in self.model.headings:
+            self.table.setSpan(index, 0, 1, len(COLUMNS))
+        current, selected, top = self._held
         flags, selection = QItemSelectionModel.SelectionFlag, self.table.selectionModel()
-        if (place := self.model.place(current)) >= 0:
-            selection.setCurrentIndex(self.model.index(place, 0), flags.NoUpdate)
+        if (index := self.model.place(current)) >= 0:
+            selection.setCurrentIndex(self.model.index(index, 0), flags.NoUpdate)
         picked = QItemSelection()
-        for row in chosen:
-            if (place := self.model.place(row)) >= 0:
-                picked.select(self.model.index(place, 0), self.model.index(place, LAST))
+        for row in selected:
+            if (index := self.model.place(row)) >= 0:
+                picked.select(self.model.index(index, 0), self.model.index(index, LAST))
         selection.select(picked, flags.ClearAndSelect)
         self.table.verticalScrollBar().setValue(top)
 
     def _remember(self) -> None:
-        """Note what is chosen before the rows take another order; of very many, the current."""
+        """Store the selection before the order changes; of very many rows, only the current one."""
         picked = self.table.selectionModel().selectedRows()
-        rows = [index.data(ROW_ROLE) for index in picked] if len(picked) <= HELD else []
+        rows = [index.data(ROW_ROLE) for index in picked] if len(picked) <= MAX_SELECTED else []
         top = self.table.verticalScrollBar().value()
         self._held = (self.table.currentIndex().data(ROW_ROLE), rows, top)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Fold and unfold the group whose heading is the current row; share the width anew."""
+        """Fold or unfold the group of the current heading; share the width after a resize."""
         if event.type() == QEvent.Type.Resize:
             self._share_width()
         heading = self.table.currentIndex().data(ROW_ROLE)
@@ -416,25 +420,25 @@ class ResultsView(QWidget):
     # What is done
 
     def audit_rest(self) -> None:
-        """Audit every row that waits."""
-        items = [i for i in self._session.texts.queue.items if i.runnable and _fresh(i)]
-        self.audit_wanted.emit(items)
+        """Audit all rows that were not audited yet."""
+        rows = [i for i in self._session.texts.queue.items if i.runnable and _fresh(i)]
+        self.audit_wanted.emit(rows)
 
     def retry_failed(self) -> None:
-        """Read and audit the rows again that failed."""
-        items = [i for i in self._session.texts.queue.items if i.state is ItemState.FAILED]
-        self.audit_wanted.emit([i for i in items if i.runnable])
+        """Read and audit all failed rows again."""
+        rows = [i for i in self._session.texts.queue.items if i.state is ItemState.FAILED]
+        self.audit_wanted.emit([i for i in rows if i.runnable])
 
     def _pause(self) -> None:
         self._session.jobs.model.set_paused(not self._session.jobs.model.paused)
         self._count()
 
     def _report(self) -> None:
-        items = [row.item for row in self.chosen() if row.item is not None]
-        self.report_wanted.emit([i for i in items if i.finding is not None])
+        rows = [row.item for row in self.chosen() if row.item is not None]
+        self.report_wanted.emit([i for i in rows if i.finding is not None])
 
     def ask_export(self) -> None:
-        """Ask where the table goes."""
+        """Ask for the file to export to."""
         ask_target(
             self,
             translate("Results", "Export the table"),
@@ -445,17 +449,17 @@ class ResultsView(QWidget):
         )
 
     def export_to(self, path: Path) -> None:
-        """Write the chosen rows; the ending of the name decides how."""
-        rows, at = self.chosen(), self._session.cases.environment
+        """Export the selected rows in the format that the file's suffix names."""
+        rows, environment = self.chosen(), self._session.cases.environment
         self._session.cases.ask(
-            lambda context: export_rows(at, rows, path, context),
+            lambda context: export_rows(environment, rows, path, context),
             by_outcome(self._exported, self.noticed.emit),
             self,
         )
 
     def _exported(self, count: int) -> None:
-        words = translate("Results", "{n:plural(One row|{n:count} rows)} exported.")
-        self.noticed.emit(filled(words, n=count))
+        template = translate("Results", "{n:plural(One row|{n:count} rows)} exported.")
+        self.noticed.emit(filled(template, n=count))
 
     def ask_open(self) -> None:
         """Ask for results of ``pura batch``."""
@@ -467,7 +471,7 @@ class ResultsView(QWidget):
         )
 
     def open_result(self, path: Path) -> None:
-        """Show the rows of a result beside those of the list."""
+        """Add the rows of a result to the table."""
         self._session.jobs.files.do(
             lambda context: opened_result(path, context),
             by_outcome(self.model.open_rows, self.noticed.emit),
@@ -484,39 +488,41 @@ class ResultsView(QWidget):
         kind = item.data(Qt.ItemDataRole.UserRole) if item is not None else ""
         return kind or "", self.search.text().strip()
 
-    def use_filter(self, one: Filter) -> None:
-        """Show the rows of one outcome, with these words in them."""
-        kind, words = one
+    def use_filter(self, filter_: Filter) -> None:
+        """Show the rows of one outcome that contain all search words."""
+        kind, search = filter_
         self.kinds.setCurrentRow(("", *KINDS).index(kind))
-        self.search.setText(words)
+        self.search.setText(search)
 
     def _show_columns(self) -> None:
         hidden = self._session.settings.current.pile_hidden
         self._sharing = True
-        for place, column in enumerate(COLUMNS):
+        for index, column in enumerate(COLUMNS):
             empty = column in SPARSE and self.model.empty(column)
-            self.table.setColumnHidden(place, column in hidden or empty)
+            self.table.setColumnHidden(index, column in hidden or empty)
         self._sharing = False
         self._share_width()
 
-    def _note_width(self, place: int, _old: int, _new: int) -> None:
-        """Leave the columns alone once somebody has drawn at one; Qt itself stretches the last."""
-        last = max(at for at in range(len(COLUMNS)) if not self.table.isColumnHidden(at))
-        self._drawn = self._drawn or not (self._sharing or place == last)
+    def _note_width(self, column: int, _old: int, _new: int) -> None:
+        """Stop adjusting the columns once the user has resized one; Qt itself resizes the last."""
+        last = max(index for index in range(len(COLUMNS)) if not self.table.isColumnHidden(index))
+        self._drawn = self._drawn or not (self._sharing or column == last)
 
     def _share_width(self) -> None:
-        """Let the columns of words have what the others leave; below their least it scrolls."""
+        """Share the remaining width among text columns; below a minimum the table scrolls."""
         if self._drawn:
             return
-        shown = [name for at, name in enumerate(COLUMNS) if not self.table.isColumnHidden(at)]
+        visible = [
+            name for index, name in enumerate(COLUMNS) if not self.table.isColumnHidden(index)
+        ]
         advance = self.table.fontMetrics().horizontalAdvance
         present = [advance(kind_words(kind)) + PADDING for kind in self.model.counts()]
         widths = WIDTHS | {"outcome": max([WIDTHS["outcome"], *present])}
-        words = [widths[name] for name in shown if name in FLEXIBLE]
-        room = self.table.viewport().width() - sum(widths[name] for name in shown) + sum(words)
-        share = max(SMALLEST, room / max(1, sum(words)))
+        flexible = [widths[name] for name in visible if name in FLEXIBLE]
+        room = self.table.viewport().width() - sum(widths[name] for name in visible) + sum(flexible)
+        share = max(SMALLEST, room / max(1, sum(flexible)))
         self._sharing = True
-        for name in shown:
+        for name in visible:
             width = int(share * widths[name]) if name in FLEXIBLE else widths[name]
             self.table.setColumnWidth(COLUMNS.index(name), width)
         self._sharing = False
@@ -535,33 +541,33 @@ class ResultsView(QWidget):
                 self.kinds.addItem(line)
             self.kinds.setCurrentRow(0)
             self.kinds.blockSignals(False)
-        for place, (_, words, count) in enumerate(entries):
-            line_ = self.kinds.item(place)
-            line_.setText(f"{words}   {number(count)}")
+        for index, (_, text, count) in enumerate(entries):
+            line_ = self.kinds.item(index)
+            line_.setText(f"{text}   {number(count)}")
             self._give_lines(line_)
         marks = counts["mark"]
-        words = translate(
+        text = translate(
             "Results",
             "{n:count} {n:plural(text|texts)}, {m:plural(one mark|{m:count} with a mark)}",
         )
-        self.heading.setText(filled(words, n=total, m=marks))
+        self.heading.setText(filled(text, n=total, m=marks))
         waiting, failed = counts["waiting"], counts["failed"]
-        done = total - waiting
+        finished = total - waiting
         self.bar.setRange(0, max(1, total))
-        self.bar.setValue(done)
-        words = translate("Results", "{n:count} of {all:count} done")
-        words = filled(words, n=done, all=total)
+        self.bar.setValue(finished)
+        text = translate("Results", "{n:count} of {all:count} done")
+        text = filled(text, n=finished, all=total)
         left = self._session.audits.seconds_left if self._session.jobs.model.busy else None
-        self.progress.setText(f"{words} · {left_words(left)}" if left is not None else words)
+        self.progress.setText(f"{text} · {left_words(left)}" if left is not None else text)
         self._show_columns()
         self._actions(failed)
         self._buttons()
 
     def _give_lines(self, line: QListWidgetItem) -> None:
-        """Give a filter the lines that it needs: Qt forgets margins, and cuts off the count."""
+        """Set the height of a filter, since Qt ignores margins and cuts off the count."""
         room = QRect(0, 0, self.kinds.width() - 2 * GAP, 1)
-        asked = self.kinds.fontMetrics().boundingRect(room, Qt.TextFlag.TextWordWrap, line.text())
-        line.setSizeHint(QSize(0, asked.height() + GRID + 2))
+        needed = self.kinds.fontMetrics().boundingRect(room, Qt.TextFlag.TextWordWrap, line.text())
+        line.setSizeHint(QSize(0, needed.height() + GRID + 2))
 
     def _actions(self, failed: int) -> None:
         session = self._session

@@ -1,4 +1,4 @@
-"""Setting the program up: the first page, a set-up of one's own, and team bundles."""
+"""Setting up the program: the first page, new set-ups, and team bundles."""
 
 from __future__ import annotations
 
@@ -62,17 +62,17 @@ from pura_audit.widgets.form_dialog import (
 )
 from pura_audit.widgets.working_dialog import WorkingDialog
 
-# Where the stages of an installation end, as ModelStore.install_builtin tells of them.
+# Shares of the progress at which stages of an installation end; see ModelStore.install_builtin.
 FETCHED: Final = 0.5
 UNPACKED: Final = 0.6
 
 
 class SetupView(QFrame):
-    """Three ways to begin, each one press; below them how far it is.
+    """Three ways to begin, with the progress below them.
 
     Signals:
-        complete: All is there, and the focus was here last; whether the keyboard is in use.
-        needed: Whether something is to be set up.
+        complete: Nothing is missing any more; carries whether the keyboard is in use.
+        needed: Carries whether something has to be set up.
     """
 
     complete = Signal(bool)
@@ -101,7 +101,7 @@ class SetupView(QFrame):
             "Setup",
             "A marked text with its public key. The built-in model is fetched once: {size:text}.",
         )
-        for place, (button, words) in enumerate(
+        for index, (button, explanation) in enumerate(
             (
                 (
                     self.bundle,
@@ -114,10 +114,10 @@ class SetupView(QFrame):
                 ),
             )
         ):
-            about = label(words, "muted", wrap=True)
-            button.setAccessibleDescription(words)
-            grid.addWidget(button, place, 0)
-            grid.addWidget(about, place, 1, Qt.AlignmentFlag.AlignVCenter)
+            explanation_label = label(explanation, "muted", wrap=True)
+            button.setAccessibleDescription(explanation)
+            grid.addWidget(button, index, 0)
+            grid.addWidget(explanation_label, index, 1, Qt.AlignmentFlag.AlignVCenter)
         # What comes and goes keeps its place, so that no button moves under the pointer.
         self.words.setMinimumHeight(2 * self.words.fontMetrics().lineSpacing())
         self.words.setAlignment(Qt.AlignmentFlag.AlignTop)
@@ -129,17 +129,17 @@ class SetupView(QFrame):
         column_of(self.ways, moving, self.stage, self.words, spacing=GRID, inside=self)
 
     def show_when(self, needed: bool) -> None:
-        """Step back once all is there."""
+        """Hide the page once nothing is missing."""
         focus = self.window().focusWidget()  # a button that goes hands it to the next one
-        here = focus is not None and self.isAncestorOf(focus)
+        has_focus = focus is not None and self.isAncestorOf(focus)
         keys = self.window().testAttribute(Qt.WidgetAttribute.WA_KeyboardFocusChange)
         self.setVisible(needed)
         self.needed.emit(needed)
-        if here and not needed:
+        if has_focus and not needed:
             self.complete.emit(keys)
 
     def busy(self, progress: Progress | None) -> None:
-        """Show how far an installation is; None when there is none."""
+        """Show the progress of an installation; None for no installation."""
         running = progress is not None
         for widget in (self.bar, self.stage, self.cancel):
             widget.setVisible(running)
@@ -148,21 +148,23 @@ class SetupView(QFrame):
             self.bar.setValue(progress.done)
             self.stage.setText(stage_words(progress))
 
-    def say(self, words: str) -> None:
-        """Say what went wrong; nothing when all is well."""
-        self.words.setText(words)
-        self.words.setVisible(bool(words))
+    def say(self, message: str) -> None:
+        """Show an error; an empty message hides the line."""
+        self.words.setText(message)
+        self.words.setVisible(bool(message))
 
 
 def stage_words(progress: Progress) -> str:
-    """Say what is done of an installation, how much of it, and how long it will take."""
+    """Return the step of an installation, its progress and the time left."""
     if not progress.total:
         return translate("Setup", "Looking for the model")
     share = progress.done / progress.total
     if share < FETCHED:
-        whole = builtin_model().download_bytes
-        words = translate("Setup", "1 of 3, fetching: {done:text} of {all:text}")
-        parts = [filled(words, done=size(round(whole * share / FETCHED)), all=size(whole))]
+        size_bytes = builtin_model().download_bytes
+        template = translate("Setup", "1 of 3, fetching: {done:text} of {all:text}")
+        parts = [
+            filled(template, done=size(round(size_bytes * share / FETCHED)), all=size(size_bytes))
+        ]
     elif share < UNPACKED:
         parts = [translate("Setup", "2 of 3, checking what was fetched")]
     else:
@@ -174,7 +176,7 @@ def stage_words(progress: Progress) -> str:
 
 
 class SetupActs(QObject):
-    """Between the first-run page and the session."""
+    """Connects the first page with the session."""
 
     def __init__(self, views: Sequence[SetupView], session: Session, window: QWidget) -> None:
         super().__init__(window)
@@ -186,7 +188,7 @@ class SetupActs(QObject):
         session.install_wanted.connect(self.install_model)
 
     def show_in(self, views: Sequence[SetupView]) -> None:
-        """Use these from now on: the first page, and that of a text that waits."""
+        """Set the views to update: the first page and that of a waiting text."""
         self._views = views
         for view in views:
             view.cancel.clicked.connect(self._cancel)
@@ -194,7 +196,7 @@ class SetupActs(QObject):
         self._refresh()
 
     def install_model(self) -> None:
-        """Install the built-in model, unless one is on its way."""
+        """Install the built-in model, unless that is already under way."""
         if self._session.jobs.installs.busy:
             return
         environment = self._session.environment
@@ -207,7 +209,7 @@ class SetupActs(QObject):
             self._installed,
             self,
             progressed=self._tell,
-            at="installs",
+            queue="installs",
         )
 
     def _tell(self, progress: Progress | None) -> None:
@@ -215,9 +217,9 @@ class SetupActs(QObject):
         for view in self._views:
             view.busy(progress)
 
-    def _say(self, words: str) -> None:
+    def _say(self, message: str) -> None:
         for view in self._views:
-            view.say(words)
+            view.say(message)
 
     def _cancel(self) -> None:
         if self._install is not None:
@@ -231,10 +233,10 @@ class SetupActs(QObject):
         self._refresh()
 
     def _refresh(self) -> None:
-        found = self._session.chosen.catalogue
-        if found is not None:
-            whole = bool(found.keys and found.models and found.own_profiles)
-            self._views[0].show_when(not whole)
+        catalogue = self._session.chosen.catalogue
+        if catalogue is not None:
+            complete = bool(catalogue.keys and catalogue.models and catalogue.own_profiles)
+            self._views[0].show_when(not complete)
 
 
 class KeyKeepingDialog(WorkingDialog):
@@ -244,14 +246,14 @@ class KeyKeepingDialog(WorkingDialog):
         super().__init__(session, parent)
         self._asking: PassphraseDialog | None = None
 
-    def ask_place(self, then: Callable[[Secret | None], None]) -> None:
-        """Ask for the passphrase of the key files where one is needed, and go on with it."""
-        found = self.session.chosen.found
-        if found.place is Place.KEYRING or found.files is State.READY:
-            then(None)
+    def ask_place(self, on_secret: Callable[[Secret | None], None]) -> None:
+        """Ask for the passphrase of the key files if necessary, then call the function."""
+        inventory = self.session.chosen.found
+        if inventory.place is Place.KEYRING or inventory.files is State.READY:
+            on_secret(None)
             return
-        self._asking = dialog = folder_passphrase(self, new=found.place is None)
-        dialog.given.connect(then)
+        self._asking = dialog = folder_passphrase(self, new=inventory.place is None)
+        dialog.given.connect(on_secret)
         dialog.finished.connect(lambda _: setattr(self, "_asking", None))
         opened(dialog)
 
@@ -265,7 +267,10 @@ class KeyKeepingDialog(WorkingDialog):
 
 
 class SetupDialog(KeyKeepingDialog):
-    """A name, a key, what a mark says; all else has a good value and is folded."""
+    """Makes a new set-up from a name, a key and the meaning of the payload.
+
+    All other settings have defaults and are folded.
+    """
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, parent)
@@ -281,12 +286,12 @@ class SetupDialog(KeyKeepingDialog):
                 "same key and profile: pass them on as a team bundle.",
             ),
         )
-        found = session.chosen.found
+        inventory = session.chosen.found
         self.name = QLineEdit()
         self.name.setMaxLength(MAX_NAME)
         self.name.setPlaceholderText(translate("Setup", "e.g. Our assistant"))
         self.name.textChanged.connect(lambda _: self.refresh_buttons())
-        keys = [(key.ref, key.label) for key in found.keys if key.entry is not None]
+        keys = [(key.ref, key.label) for key in inventory.keys if key.entry is not None]
         self.key = combo(
             [
                 (_NEW, translate("Setup", "A new key")),
@@ -298,8 +303,8 @@ class SetupDialog(KeyKeepingDialog):
         self.passphrase = QLineEdit()
         self.passphrase.setEchoMode(QLineEdit.EchoMode.Password)
         self.templates = {
-            name: QRadioButton(words)
-            for name, words in (
+            name: QRadioButton(text)
+            for name, text in (
                 ("answer", translate("Setup", "One number for each answer")),
                 ("customer-date", translate("Setup", "The recipient: customer and date")),
                 ("customer", translate("Setup", "The recipient: customer only")),
@@ -312,7 +317,7 @@ class SetupDialog(KeyKeepingDialog):
             translate("Setup", "Built in ({size:text}, fetched once)"),
             size=size(builtin_model().download_bytes),
         )
-        installed = [(model.name, model.name) for model in found.models]
+        installed = [(model.name, model.name) for model in inventory.models]
         self.model = combo(installed or [(None, builtin)])
         self.code = combo(
             [
@@ -332,8 +337,8 @@ class SetupDialog(KeyKeepingDialog):
         form.addRow(translate("Setup", "A mark says"), says)
         form.setRowVisible(self.passphrase, False)
         self._form = form
-        more = Fold(translate("Setup", "More"), ruled=False)
-        more.body.addLayout(
+        further = Fold(translate("Setup", "More"), ruled=False)
+        further.body.addLayout(
             named_rows(
                 [
                     (translate("Setup", "Model that reads"), self.model),
@@ -346,23 +351,23 @@ class SetupDialog(KeyKeepingDialog):
         )
         self.go = MainButton(translate("Setup", "Set up"), self._go)
         foot = button_row(cancel_button(self), self.go)
-        add_parts(column, form, more, foot, self.progress_row())  # below: no button moves
+        add_parts(column, form, further, foot, self.progress_row())  # below: no button moves
         for button in self.templates.values():
             button.toggled.connect(lambda _: self.refresh_buttons())
         self.refresh_buttons()
 
     @property
     def template(self) -> str:
-        """Which template is chosen."""
+        """Name of the selected template."""
         return next(name for name, button in self.templates.items() if button.isChecked())
 
     def refresh_buttons(self) -> None:
         """Enable the button once there is a name and nothing runs."""
-        here = self.key.currentData() != _FILE or self._file is not None
+        has_file = self.key.currentData() != _FILE or self._file is not None
         name = {self.name.accessibleName(): self.name.text().strip()}
-        self.go.require(name, free=here and not self.busy)
+        self.go.require(name, free=has_file and not self.busy)
         self.bits.setEnabled(self.template == "answer")
-        about = {
+        explanations = {
             "answer": translate(
                 "Setup",
                 "A number that is drawn at random and used once: 36 bits unless you say otherwise. "
@@ -375,29 +380,29 @@ class SetupDialog(KeyKeepingDialog):
                 "Setup", "The number of a customer, up to 16,777,215: 24 bits, for shorter texts."
             ),
         }
-        words = about[self.template]
+        explanation = explanations[self.template]
         if TEMPLATES[self.template]:
             cost = translate(
                 "Setup",
                 "With the recipient in the payload, texts in that name can be forged from "
                 "collected answers, and the text carries personal data.",
             )
-            words = f"{words} {cost}"
-        self.about.setText(words)
+            explanation = f"{explanation} {cost}"
+        self.about.setText(explanation)
 
     def _key_chosen(self) -> None:
         if self.key.currentData() == _FILE:
-            asked = ask_file(
+            dialog = ask_file(
                 self,
                 translate("Setup", "File of a key"),
                 self.take_key,
                 translate("Register", "All files (*)"),
             )
-            asked.rejected.connect(lambda: self.key.setCurrentIndex(0))
+            dialog.rejected.connect(lambda: self.key.setCurrentIndex(0))
         self.refresh_buttons()
 
     def take_key(self, path: Path) -> None:
-        """Use the key of a file."""
+        """Select a key file."""
         self._file = path
         self.key.setItemText(self.key.count() - 1, shortened(path.name))
         self._form.setRowVisible(self.passphrase, path.suffix == KEY_FILE)
@@ -410,15 +415,16 @@ class SetupDialog(KeyKeepingDialog):
             self.ask_place(self._set_up)
 
     def _set_up(self, folder: Secret | None) -> None:
-        environment, chosen = self.session.environment, self.key.currentData()
-        key = self._file if chosen == _FILE else chosen if isinstance(chosen, KeyRef) else None
+        environment, key_choice = self.session.environment, self.key.currentData()
+        stored = key_choice if isinstance(key_choice, KeyRef) else None
+        key = self._file if key_choice == _FILE else stored
         secret = Secret(passphrase_bytes(self.passphrase.text())) if key is self._file else None
         if not self.passphrase.text():
             secret = None
         name, template = self.name.text().strip(), self.template
         fields = [
-            Field(name=field_words(one), bits=bits, kind=kind)
-            for one, bits, kind in TEMPLATES[template]
+            Field(name=field_words(field), bits=bits, kind=kind)
+            for field, bits, kind in TEMPLATES[template]
         ]
         bits, code, model = self.bits.value(), self.code.currentData(), self.model.currentData()
 
@@ -438,17 +444,17 @@ class SetupDialog(KeyKeepingDialog):
                 checkpoint=context.checkpoint,
             )
 
-        self.begin(work, then=self._made, at="installs")
+        self.begin(work, on_result=self._made, queue="installs")
 
     def _progressed(self, progress: Progress) -> None:
         super()._progressed(progress)
         self.say(stage_words(progress))
 
-    def _made(self, done: ProfileDone) -> None:
-        chosen = self.session.chosen
-        chosen.use_setup(done.name or "")
-        words = translate("Setup", "“{name:text}” is set up.")
-        self.session.noticed.emit(filled(words, name=done.profile.name or ""))
+    def _made(self, outcome: ProfileDone) -> None:
+        choices = self.session.chosen
+        choices.use_setup(outcome.name or "")
+        template = translate("Setup", "“{name:text}” is set up.")
+        self.session.noticed.emit(filled(template, name=outcome.profile.name or ""))
         self.accept()
 
 
@@ -456,7 +462,7 @@ _MOST_KEYS_HEIGHT: Final = 320  # pixels; more keys scroll
 
 
 class SeveralKeysDialog(FittedDialog):
-    """Ticks keys that every audit tries from then on; the evidence is the mean over them."""
+    """Chooses several keys that every audit tries; the evidence is the mean over all."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -501,7 +507,7 @@ class SeveralKeysDialog(FittedDialog):
 
 
 class SaveSetupDialog(WorkingDialog):
-    """Stores the keys, the profile and the model that are chosen as a set-up."""
+    """Saves the chosen keys, profile and model as a set-up."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, parent)
@@ -518,7 +524,7 @@ class SaveSetupDialog(WorkingDialog):
         self.name.setMaxLength(MAX_NAME)
         self.name.textChanged.connect(lambda _: self.refresh_buttons())
         form = named_rows([(translate("Setup", "Name"), self.name)], spacing=GAP, aligned=True)
-        about = label(
+        caption = label(
             translate(
                 "Setup",
                 "Left out of every examined text, as a part of its own that can be examined too:",
@@ -530,34 +536,34 @@ class SaveSetupDialog(WorkingDialog):
             QUOTATIONS: QCheckBox(translate("Setup", "Quotations of 15 words or more")),
             REFERENCES: QCheckBox(translate("Setup", "Lists of references")),
         }
-        kept = session.chosen.setup.leave_out if session.chosen.setup is not None else ()
+        left_out = session.chosen.setup.leave_out if session.chosen.setup is not None else ()
         for name, box in self.leave_out.items():
-            box.setChecked(name in kept)
+            box.setChecked(name in left_out)
         self.submit = MainButton(translate("Setup", "Save"), self._save)
         foot = button_row(cancel_button(self), self.submit)
         boxes = column_of(*self.leave_out.values(), spacing=GRID)
-        add_parts(column, form, about, boxes, foot, self.progress_row())
+        add_parts(column, form, caption, boxes, foot, self.progress_row())
         self.refresh_buttons()
 
     def refresh_buttons(self) -> None:
-        """Enable the button once there is a name, and all parts are chosen."""
+        """Enable the button once there is a name and all parts are chosen."""
         ready = self.session.chosen.ready and not self.busy
         self.submit.require({self.name.accessibleName(): self.name.text().strip()}, free=ready)
 
     def _save(self) -> None:
-        chosen, environment = self.session.chosen, self.session.environment
-        if chosen.profile is None or chosen.model is None:
+        choices, environment = self.session.chosen, self.session.environment
+        if choices.profile is None or choices.model is None:
             return
         work = partial(
             save_setup,
             environment,
             name=self.name.text().strip(),
-            profile=chosen.profile.name,
-            keys=tuple(key.fingerprint for key in chosen.keys),
-            model=chosen.model.name,
+            profile=choices.profile.name,
+            keys=tuple(key.fingerprint for key in choices.keys),
+            model=choices.model.name,
             leave_out=tuple(name for name, box in self.leave_out.items() if box.isChecked()),
         )
-        self.begin(lambda _: work(), then=self._saved)
+        self.begin(lambda _: work(), on_result=self._saved)
 
     def _saved(self, setup: StoredSetup) -> None:
         self.session.chosen.use_setup(setup.name)
@@ -574,7 +580,7 @@ def field_words(name: str) -> str:
 
 
 class BundleDialog(KeyKeepingDialog):
-    """Asks for the passphrase, shows the fingerprints, and takes the bundle in."""
+    """Asks for the passphrase of a bundle, shows its fingerprints, and imports it."""
 
     def __init__(self, session: Session, path: Path, parent: QWidget | None = None) -> None:
         super().__init__(session, parent)
@@ -601,8 +607,8 @@ class BundleDialog(KeyKeepingDialog):
         self.holds.hide()
         self.policy = QCheckBox(translate("Bundle", "Its policy may replace the one that is here"))
         self.policy.hide()
-        words = translate("Bundle", "Install the built-in model too ({size:text}, fetched once)")
-        self.model = QCheckBox(filled(words, size=size(builtin_model().download_bytes)))
+        template = translate("Bundle", "Install the built-in model too ({size:text}, fetched once)")
+        self.model = QCheckBox(filled(template, size=size(builtin_model().download_bytes)))
         self.model.setChecked(True)
         self.model.hide()
         self.go = MainButton(translate("Bundle", "Show what it holds"), self._go)
@@ -614,8 +620,8 @@ class BundleDialog(KeyKeepingDialog):
 
     def refresh_buttons(self) -> None:
         """Enable the button once there is a passphrase and nothing runs."""
-        there = self._secret is not None or self.passphrase.text()
-        self.go.require({self.passphrase.accessibleName(): there}, free=not self.busy)
+        is_readable = self._secret is not None or self.passphrase.text()
+        self.go.require({self.passphrase.accessibleName(): is_readable}, free=not self.busy)
 
     def _forget(self) -> None:
         if self._secret is not None and not self.busy:
@@ -628,13 +634,13 @@ class BundleDialog(KeyKeepingDialog):
         secret = Secret(passphrase_bytes(self.passphrase.text()))
         self.begin(
             lambda _: open_bundle(self._path, secret),
-            then=lambda bundle: self._show(bundle, secret),
+            on_result=lambda bundle: self._show(bundle, secret),
         )
 
     def _ended(self, failure: Failure | None) -> None:
-        asked = self._asking is not None
+        was_asking = self._asking is not None
         super()._ended(failure)
-        if not asked and failure is not None and self._secret is None:
+        if not was_asking and failure is not None and self._secret is None:
             self.passphrase.setFocus()
             self.passphrase.selectAll()
 
@@ -645,11 +651,11 @@ class BundleDialog(KeyKeepingDialog):
         self.holds.setText("\n".join(bundle_lines(bundle)))
         self.holds.show()
         self.policy.setVisible(bundle.policy is not None)
-        none = (
+        no_model = (
             not (self.session.chosen.catalogue or Inventory()).models
             and not self.session.jobs.installs.busy
         )
-        self.model.setVisible(none and bundle.model in (None, builtin_model().fingerprint))
+        self.model.setVisible(no_model and bundle.model in (None, builtin_model().fingerprint))
         self.say(translate("Bundle", "Compare the fingerprints with whoever made the bundle."))
         self.go.setText(translate("Bundle", "Take it in"))
         self.refresh_buttons()
@@ -673,7 +679,7 @@ class BundleDialog(KeyKeepingDialog):
         self.begin(
             work,
             words=lambda _: translate("Bundle", "The team bundle was taken in."),
-            then=self._taken,
+            on_result=self._taken,
         )
 
     def _taken(self, bundle: Bundle) -> None:
@@ -684,29 +690,29 @@ class BundleDialog(KeyKeepingDialog):
 
 
 def bundle_lines(bundle: Bundle) -> list[str]:
-    """Say what a bundle holds, a line each."""
-    named = translate("Bundle", "{what:text} “{name:text}”, fingerprint {fingerprint:text}")
+    """Return the content of a bundle, one line each."""
+    named_part = translate("Bundle", "{what:text} “{name:text}”, fingerprint {fingerprint:text}")
     lines = [
-        filled(named, what=what, name=name, fingerprint=fingerprint)
+        filled(named_part, what=what, name=name, fingerprint=fingerprint)
         for what, name, fingerprint in (
             (translate("Setup", "Key"), bundle.key, bundle.key_fingerprint),
             (translate("Setup", "Profile"), bundle.profile, bundle.profile_fingerprint),
         )
     ]
     if bundle.policy is not None:
-        words = translate("Bundle", "Policy {name:text}")
-        lines.append(filled(words, name=bundle.policy))
+        template = translate("Bundle", "Policy {name:text}")
+        lines.append(filled(template, name=bundle.policy))
     for fingerprint in bundle.power:
-        words = translate("Bundle", "Power table {fingerprint:text}")
-        lines.append(filled(words, fingerprint=fingerprint[:16]))
+        template = translate("Bundle", "Power table {fingerprint:text}")
+        lines.append(filled(template, fingerprint=fingerprint[:16]))
     if bundle.register_rows:
-        words = translate("Bundle", "Register of {n:plural(one payload|{n:count} payloads)}")
-        lines.append(filled(words, n=bundle.register_rows))
+        template = translate("Bundle", "Register of {n:plural(one payload|{n:count} payloads)}")
+        lines.append(filled(template, n=bundle.register_rows))
     return lines
 
 
 def ask_bundle(host: Host) -> QFileDialog:
-    """Ask for the file of a bundle, then show what it holds."""
+    """Ask for the file of a bundle, then show its content."""
     return ask_file(
         host.frame,
         translate("Bundle", "Team bundle"),
@@ -717,12 +723,12 @@ def ask_bundle(host: Host) -> QFileDialog:
 
 
 def show_bundle(host: Host, path: Path) -> BundleDialog:
-    """Show what a bundle holds, and offer to take it in."""
+    """Show the content of a bundle, and offer to import it."""
     return opened(BundleDialog(host.session, path, host.frame))
 
 
 def make_bundle(host: Host) -> PassphraseDialog | None:
-    """Make a bundle of the key and the profile that are chosen."""
+    """Make a bundle of the chosen key and profile."""
     session = host.session
     key, profile = session.chosen.key, session.chosen.profile
     if key is None or key.entry is None or profile is None:
@@ -755,11 +761,13 @@ def make_bundle(host: Host) -> PassphraseDialog | None:
                 path=path,
                 replace=True,
             )
-            words = translate("Bundle", "The team bundle is saved. Compare the fingerprints later.")
-            ended = by_outcome(lambda _: host.say(words), host.say)
+            message = translate(
+                "Bundle", "The team bundle is saved. Compare the fingerprints later."
+            )
+            ended = by_outcome(lambda _: host.say(message), host.say)
             session.do(lambda _: work(), ended, host.frame)
 
-        asked = ask_target(
+        dialog = ask_target(
             host.frame,
             translate("Bundle", "Save the team bundle"),
             chosen,
@@ -768,7 +776,7 @@ def make_bundle(host: Host) -> PassphraseDialog | None:
             suffix=SUFFIX[1:],
         )
         # Qt holds methods by weak references, which a secret does not have.
-        asked.rejected.connect(partial(Secret.wipe, secret))
+        dialog.rejected.connect(partial(Secret.wipe, secret))
 
     dialog.given.connect(save)
     return opened(dialog)

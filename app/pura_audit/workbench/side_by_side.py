@@ -1,4 +1,4 @@
-"""Two texts side by side: the same words at one height, evidence shaded in both."""
+"""Two texts side by side, aligned and with their evidence."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ _FEW: Final = 40  # characters that both have; for fewer no line is left empty
 
 
 class PairedViews(QObject):
-    """Keeps two views together.
+    """Keeps two text views aligned.
 
     Args:
-        first: One, and what is selected in it.
-        second: The other.
+        first: The first view and its selection.
+        second: The second view and its selection.
         parent: Owns it.
     """
 
@@ -52,16 +52,16 @@ class PairedViews(QObject):
         self._following = self._scrolling = False
         self._soon = QTimer(self, singleShot=True, interval=0)
         self._soon.timeout.connect(self._lay)
-        for view, other in ((self._left, self._right), (self._right, self._left)):
+        for view, partner in ((self._left, self._right), (self._right, self._left)):
             view.broken.connect(self._soon.start)
-            view.zoomed.connect(other.set_text_size)
+            view.zoomed.connect(partner.set_text_size)
         left, right = first, second
-        for (view, selection), (other, follower) in ((left, right), (right, left)):
-            view.verticalScrollBar().valueChanged.connect(partial(self._scroll, other))
-            selection.changed.connect(partial(self._follow, view, selection, other, follower))
+        for (view, selection), (partner, follower) in ((left, right), (right, left)):
+            view.verticalScrollBar().valueChanged.connect(partial(self._scroll, partner))
+            selection.changed.connect(partial(self._follow, view, selection, partner, follower))
 
     def pair(self, alignment: Alignment | None) -> None:
-        """Show what goes together and what differs; None while that is not known."""
+        """Show an alignment; None while it is computed."""
         self._alignment, self._begins = alignment, True
         pairs = alignment.differences if alignment is not None else ()
         for view, side, kind in (
@@ -72,13 +72,13 @@ class PairedViews(QObject):
             view.show_differences(
                 Differences(
                     spans=np.array(spans, dtype=np.int64).reshape(-1, 2),
-                    alone=np.array([p.kind is kind for p in pairs], dtype=bool),
+                    one_sided=np.array([p.kind is kind for p in pairs], dtype=bool),
                 )
             )
         self._soon.start()
 
     def show_pair(self, pair: Pair) -> None:
-        """Bring a stretch of both texts on screen and point at it."""
+        """Scroll to a part of both texts and highlight it."""
         self._left.show_difference(pair.left)
         self._right.show_difference(pair.right)
         empty = pair.left[0] == pair.left[1]
@@ -87,7 +87,7 @@ class PairedViews(QObject):
         )
 
     def _lay(self) -> None:
-        """Leave lines empty where the other text has more."""
+        """Align the lines of both texts."""
         if self._alignment is None or self._left.laying or self._right.laying:
             return
         views = self._left, self._right
@@ -102,37 +102,37 @@ class PairedViews(QObject):
             if first is not None:
                 self._left.show_character(first.left[0])
 
-    def _scroll(self, other: TextView, value: int) -> None:
+    def _scroll(self, partner: TextView, value: int) -> None:
         # One view may be lower than the other, and reach further: that is no reason to go back.
         if self._alignment is not None and not self._scrolling:
             self._scrolling = True
-            other.verticalScrollBar().setValue(value)
+            partner.verticalScrollBar().setValue(value)
             self._scrolling = False
 
     def _follow(
-        self, view: TextView, selection: Selection, other: TextView, follower: Selection
+        self, view: TextView, selection: Selection, partner: TextView, follower: Selection
     ) -> None:
         """Select the token at the same place of the other text."""
         token, starts = selection.token, view.token_starts()
         if self._following or self._alignment is None or token is None or token >= starts.size:
             return
         # A token begins with the blank before its word.
-        place = min(int(starts[token]) + 1, len(view.text) - 1)
+        character = min(int(starts[token]) + 1, len(view.text) - 1)
         across = self._alignment.right_of if view is self._left else self._alignment.left_of
-        found = other.token_of_character(across(place))
-        if found is not None:
+        target = partner.token_of_character(across(character))
+        if target is not None:
             self._following = True
-            follower.select_token(found)
+            follower.select_token(target)
             self._following = False
 
 
 @dataclass(kw_only=True)
 class Layout:
-    """How the lines of one text are laid out beside the other.
+    """The layout of a text's lines beside another text.
 
     Attributes:
-        breaks: Characters that begin a line besides those that do in any case.
-        empty: For each line that is left empty the character that begins the line after it.
+        breaks: Characters that begin an additional line.
+        empty: For each empty line, the character that begins the line after it.
     """
 
     breaks: list[int] = field(default_factory=list)
@@ -140,24 +140,24 @@ class Layout:
 
     @property
     def more(self) -> int:
-        """How many lines that makes."""
+        """Number of additional lines."""
         return len(self.breaks) + len(self.empty)
 
 
 def level_lines(alignment: Alignment, text: str, left: I64, right: I64) -> tuple[Layout, Layout]:
-    """Lay two texts out so that what is the same is level.
+    """Return layouts that put equal parts of two texts at the same height.
 
-    Where they are apart by one line, one is left empty; where it is more, what both have begins
-    with a line of its own.
+    If they differ by one line, a line stays empty. If they differ by more, the common part begins
+    with a new line.
 
     Args:
-        alignment: Of the texts.
-        text: The left one.
-        left: int64 [N + 1], first character of every line, and the text's end.
-        right: int64 [M + 1], of the other.
+        alignment: The alignment of the texts.
+        text: The left text.
+        left: int64 [N + 1], first character of every line of the left text, and its length.
+        right: int64 [M + 1], the same for the right text.
 
     Returns:
-        A layout for each; both have as many lines then.
+        The layouts of the left and the right text, with equal numbers of lines.
     """
     # What both have, and where the difference before it begins.
     spans = [
@@ -167,19 +167,19 @@ def level_lines(alignment: Alignment, text: str, left: I64, right: I64) -> tuple
         )
         if pair.kind is Kind.SAME and pair.left[1] - pair.left[0] >= _FEW
     ]
-    x, x_end, y, y_end, *own = np.array(spans, dtype=np.int64).reshape(-1, 6).T
+    x, x_end, y, y_end, *difference_starts = np.array(spans, dtype=np.int64).reshape(-1, 6).T
     # No line begins with the blank before a word.
-    blanks = np.array([text[place].isspace() for place in x.tolist()], dtype=np.int64)
+    blanks = np.array([text[index].isspace() for index in x.tolist()], dtype=np.int64)
     starts, begins = (left, right), (x + blanks, y + blanks)
     # The first line that begins inside of each stretch, and what of the other text is beside it.
     x, y = begins
-    mine, theirs = np.searchsorted(left[:-1], x), np.searchsorted(right[:-1], y)
+    left_lines, right_lines = np.searchsorted(left[:-1], x), np.searchsorted(right[:-1], y)
     into = np.minimum(
-        np.where(left[mine] < x_end, left[mine] - x, x_end - x),
-        np.where(right[theirs] < y_end, right[theirs] - y, x_end - x),
+        np.where(left[left_lines] < x_end, left[left_lines] - x, x_end - x),
+        np.where(right[right_lines] < y_end, right[right_lines] - y, x_end - x),
     )
     into = np.minimum(into, x_end - x - 1)
-    near, holds, at, before = (
+    nearest_lines, holds, first_characters, before = (
         [some.tolist() for some in both]
         for both in (
             [_nearest_line(s, b + into) for s, b in zip(starts, begins, strict=True)],
@@ -187,44 +187,44 @@ def level_lines(alignment: Alignment, text: str, left: I64, right: I64) -> tuple
             begins,
             [
                 np.where(s[_line(s, o)] == o, o, b)
-                for s, b, o in zip(starts, begins, own, strict=True)
+                for s, b, o in zip(starts, begins, difference_starts, strict=True)
             ],
         )
     )
-    found = Layout(), Layout()
-    for place in range(x.size):
-        apart = _apart(near[0][place], near[1][place], found)
-        short = int(apart > 0)
-        if abs(apart) == 1:
-            found[short].empty.append(int(starts[short][near[short][place]]))
-        elif apart:
+    layouts = Layout(), Layout()
+    for number in range(x.size):
+        difference = _apart(nearest_lines[0][number], nearest_lines[1][number], layouts)
+        short = int(difference > 0)
+        if abs(difference) == 1:
+            layouts[short].empty.append(int(starts[short][nearest_lines[short][number]]))
+        elif difference:
             for side in (0, 1):
-                if at[side][place] != starts[side][holds[side][place]]:
-                    found[side].breaks.append(at[side][place])
-            apart = _apart(holds[0][place], holds[1][place], found)
-            short = int(apart > 0)
-            found[short].empty.extend([before[short][place]] * abs(apart))
-    apart = _apart(left.size - 1, right.size - 1, found)
-    short = int(apart > 0)
-    found[short].empty.extend([int(starts[short][-1])] * abs(apart))
-    return found
+                if first_characters[side][number] != starts[side][holds[side][number]]:
+                    layouts[side].breaks.append(first_characters[side][number])
+            difference = _apart(holds[0][number], holds[1][number], layouts)
+            short = int(difference > 0)
+            layouts[short].empty.extend([before[short][number]] * abs(difference))
+    difference = _apart(left.size - 1, right.size - 1, layouts)
+    short = int(difference > 0)
+    layouts[short].empty.extend([int(starts[short][-1])] * abs(difference))
+    return layouts
 
 
-def _apart(line: int, other: int, found: tuple[Layout, Layout]) -> int:
-    """Return by how many lines the first text is further down than the second."""
-    return line + found[0].more - other - found[1].more
+def _apart(left_line: int, right_line: int, layouts: tuple[Layout, Layout]) -> int:
+    """Return how many lines the left text is below the right one."""
+    return left_line + layouts[0].more - right_line - layouts[1].more
 
 
-def _line(starts: I64, places: I64) -> I64:
+def _line(starts: I64, characters: I64) -> I64:
     """Return the line that holds each character."""
-    return np.searchsorted(starts[:-1], places, side="right") - 1
+    return np.searchsorted(starts[:-1], characters, side="right") - 1
 
 
-def _nearest_line(starts: I64, places: I64) -> I64:
+def _nearest_line(starts: I64, characters: I64) -> I64:
     """Return the line whose beginning is nearest to each character."""
-    line = _line(starts, places)
-    found: I64 = line + (2 * (places - starts[line]) > starts[line + 1] - starts[line])
-    return found
+    line = _line(starts, characters)
+    nearest: I64 = line + (2 * (characters - starts[line]) > starts[line + 1] - starts[line])
+    return nearest
 
 
 _SIDE_BY_SIDE: Final = 680  # pixels from which there is room for one beside the other
@@ -234,12 +234,12 @@ _QUOTED: Final = 40  # characters of a difference that are named
 
 @dataclass(kw_only=True, eq=False)
 class TextChoice:
-    """A text that can be shown.
+    """A text to choose from.
 
     Attributes:
-        item: Its row in the list; None for an audit that was handed over.
-        saved: That audit.
-        rows: Of the list; one of them may hold the text of an audit that was kept without it.
+        item: Row of the list; None for an audit from a case.
+        saved: The audit from a case, or None.
+        rows: Rows of the list, one of which may hold the text of an audit saved without it.
     """
 
     item: Item | None = None
@@ -248,25 +248,25 @@ class TextChoice:
 
     @property
     def audit(self) -> Audit | None:
-        """What was found in it, where that is in memory."""
+        """The audit of the text, if it is in memory."""
         if self.item is None:
             return self.saved
         return self.item.shown
 
     @property
     def text(self) -> str | None:
-        """The text, where it is in memory."""
+        """The text, if it is in memory."""
         audit, document = self.audit, self.item.document if self.item is not None else None
         if audit is not None and audit.text is not None:
             return audit.text
         if document is None and audit is not None:
-            found = (row.document for row in self.rows if row.document is not None)
-            document = next((one for one in found if _is_of(one, audit)), None)
+            documents = (row.document for row in self.rows if row.document is not None)
+            document = next((document for document in documents if _is_of(document, audit)), None)
         return document.text if document is not None else None
 
     @property
     def fetched(self) -> bool:
-        """Whether all of it is in memory that can be."""
+        """Whether everything that is stored of it is in memory."""
         if self.item is None or self.item.state is ItemState.FAILED:
             return True
         audited = self.item.state is ItemState.DONE and self.item.finding is not None
@@ -274,10 +274,10 @@ class TextChoice:
 
     @property
     def words(self) -> str:
-        """What it is called."""
+        """Name for people."""
         if self.item is not None:
-            found = self.item.finding
-            name, created = self.item.name, found.created if found is not None else ""
+            finding = self.item.finding
+            name, created = self.item.name, finding.created if finding is not None else ""
         else:
             assert self.saved is not None  # a choice is one or the other
             name, created = self.saved.input.name, self.saved.created
@@ -286,17 +286,17 @@ class TextChoice:
 
 
 def text_choices(items: Sequence[Item], audits: Sequence[Audit] = ()) -> list[TextChoice]:
-    """Return what can be shown: audits, then the texts of the list that they are not of.
+    """Return the texts to choose from: the audits, then the other texts of the list.
 
     Args:
         items: The rows of the list.
-        audits: Audits that may be in a case only.
+        audits: Audits, which may be in a case only.
     """
-    named = {audit.id for audit in audits}
-    others = (i for i in items if i.finding is None or i.finding.id not in named)
+    audit_ids = {audit.id for audit in audits}
+    unaudited = (i for i in items if i.finding is None or i.finding.id not in audit_ids)
     return [
         *(TextChoice(saved=audit, rows=items) for audit in audits),
-        *(TextChoice(item=item, rows=items) for item in others if _readable(item)),
+        *(TextChoice(item=item, rows=items) for item in unaudited if _readable(item)),
     ]
 
 
@@ -307,13 +307,13 @@ def _readable(item: Item) -> bool:
 
 
 def _is_of(document: Document, audit: Audit) -> bool:
-    """Return whether a document is what an audit was made of: of a file with parts that one."""
+    """Return whether a document is the text of an audit."""
     same = document.sha256 == audit.input.sha256
     return same and len(document.text) == audit.input.characters
 
 
 class _Pane(TextCard):
-    """One of the texts, below what it is chosen with."""
+    """One of the two texts, with its chooser."""
 
     def __init__(self, selection: Selection, theme: Theme, name: str) -> None:
         super().__init__(selection, theme)
@@ -333,20 +333,20 @@ class _Pane(TextCard):
         find.activated.connect(self.find_bar.enter)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Leave the room to the name where there is little."""
+        """Give the room to the name if there is little."""
         super().resizeEvent(event)
         self.side_note.setVisible(self.width() >= _WITH_FACTS)
 
 
 class SideBySideDialog(PlainDialog):
-    """Two texts, what they share and where they differ.
+    """Shows two texts with their common parts and their differences.
 
     Args:
-        session: Its list holds the texts, and its queue of files aligns them.
+        session: The session with the list of texts and the queue that aligns them.
         theme: The colours.
-        choices: What there is to choose from.
-        first: Which of them is the first text.
-        second: Which is the second.
+        choices: The texts to choose from.
+        first: Index of the first text.
+        second: Index of the second text.
     """
 
     def __init__(
@@ -379,12 +379,12 @@ class SideBySideDialog(PlainDialog):
         self.previous = plain_button(translate("SideBySide", "Previous difference"), self.go_back)
         self.next = plain_button(translate("SideBySide", "Next difference"), self.go_on)
         native = QKeySequence.SequenceFormat.NativeText
-        for button, act, name in (
+        for button, action, name in (
             (self.previous, self.go_back, "Shift+F3"),
             (self.next, self.go_on, "F3"),
         ):
             keys = QKeySequence(name)
-            QShortcut(keys, self).activated.connect(act)  # a button's own one waits
+            QShortcut(keys, self).activated.connect(action)  # a button's own one waits
             button.setToolTip(keys.toString(native))
         self._splitter = QSplitter()
         self._splitter.setChildrenCollapsible(False)
@@ -404,16 +404,16 @@ class SideBySideDialog(PlainDialog):
         foot = row_of((self._marks, 1), close_button(self))
         layout = dialog_column(self, spacing=GRID)
         add_parts(layout, self.words, head, (self._splitter, 1), foot)
-        for pane, place in ((self.first, first), (self.second, second)):
+        for pane, index in ((self.first, first), (self.second, second)):
             pane.choice.addItems([f"{n}. {c.words}" for n, c in enumerate(self._choices, start=1)])
-            pane.choice.setCurrentIndex(place)
+            pane.choice.setCurrentIndex(index)
             pane.choice.currentIndexChanged.connect(self._choose)
         session.texts.queue.dataChanged.connect(self._changed)
         self._choose()
         self.first.view.setFocus()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Put one below the other where there is no room beside it."""
+        """Put the texts one below the other in a narrow dialog."""
         super().resizeEvent(event)
         wide = self.width() >= _SIDE_BY_SIDE
         self._splitter.setOrientation(
@@ -421,7 +421,7 @@ class SideBySideDialog(PlainDialog):
         )
 
     def done(self, result: int) -> None:
-        """Stop aligning."""
+        """Stop the alignment when the dialog closes."""
         self._drop()
         super().done(result)
 
@@ -439,27 +439,27 @@ class SideBySideDialog(PlainDialog):
         return self._choices[first], self._choices[second]
 
     def _choose(self) -> None:
-        for one in self.chosen:
-            if not one.fetched and one.item is not None:
-                self._session.record.fetch(one.item)
+        for choice in self.chosen:
+            if not choice.fetched and choice.item is not None:
+                self._session.record.fetch(choice.item)
         self._show()
 
     def _changed(self, first: QModelIndex, last: QModelIndex) -> None:
         queue = self._session.texts.queue
         rows = {queue.item(row) for row in range(first.row(), last.row() + 1)}
-        if any(one.item in rows and one.fetched for one in self._awaited):
+        if any(choice.item in rows and choice.fetched for choice in self._awaited):
             self._show()
 
     def _show(self) -> None:
         self._drop()
-        self._awaited = [one for one in self.chosen if not one.fetched]
+        self._awaited = [choice for choice in self.chosen if not choice.fetched]
         self._alignment, self._stops, self._place = None, [], -1
         self.pairing.pair(None)
         texts = []
-        for pane, one in zip((self.first, self.second), self.chosen, strict=True):
-            pane.selection.show(one.audit)
-            pane.show_text(one.text or "", one.audit, _note(one))
-            texts.append(one.text)
+        for pane, text_choice in zip((self.first, self.second), self.chosen, strict=True):
+            pane.selection.show(text_choice.audit)
+            pane.show_text(text_choice.text or "", text_choice.audit, _note(text_choice))
+            texts.append(text_choice.text)
         left, right = texts
         self.here.setText("")
         self._enable()
@@ -488,7 +488,7 @@ class SideBySideDialog(PlainDialog):
 
     def _find_stops(self, alignment: Alignment) -> list[tuple[Pair, bool]]:
         stops = [(pair, False) for pair in alignment.differences]
-        audits = [one.audit for one in self.chosen]
+        audits = [choice.audit for choice in self.chosen]
         if all(audit is not None for audit in audits):
             marked = [audit.finding.passages for audit in audits if audit]
             spans = [[(p.start, p.end) for _, p in passages] for passages in marked]
@@ -508,82 +508,86 @@ class SideBySideDialog(PlainDialog):
                 f"{100 * alignment.shared // max(1, size)}\N{NO-BREAK SPACE}%"
                 for size in alignment.words
             )
-            words = translate(
+            template = translate(
                 "SideBySide",
                 "{n:plural(One difference|{n:count} differences)}. {first:text} of the first "
                 "text's words are in the second, and {second:text} of the second text's words "
                 "are in the first, in the same order.",
             )
-            parts.append(filled(words, n=differ, first=first, second=second))
+            parts.append(filled(template, n=differ, first=first, second=second))
         if only := sum(marked for _, marked in self._stops):
-            words = translate(
+            template = translate(
                 "SideBySide",
                 "{n:plural(One stretch is|{n:count} stretches are)} marked in one of them only.",
             )
-            parts.append(filled(words, n=only))
+            parts.append(filled(template, n=only))
         return " ".join(parts)
 
     # From one difference to the next
 
     def go_on(self) -> None:
-        """Show the next difference; after the last one the first."""
+        """Show the next difference, wrapping at the end."""
         self._go(1)
 
     def go_back(self) -> None:
-        """Show the difference before; before the first one the last."""
+        """Show the previous difference, wrapping at the beginning."""
         self._go(-1)
 
-    def _go(self, by: int) -> None:
+    def _go(self, step: int) -> None:
         if not self._stops:
             return
-        begun = self._place >= 0
-        self._place = (self._place + by) % len(self._stops) if begun else (0 if by > 0 else -1)
+        started = self._place >= 0
+        self._place = (
+            (self._place + step) % len(self._stops) if started else (0 if step > 0 else -1)
+        )
         self._place %= len(self._stops)
         pair, marked = self._stops[self._place]
         self.pairing.show_pair(pair)
-        words = translate("SideBySide", "{n:count} of {all:count}: {what:text}")
-        what = _marked(pair, self.chosen) if marked else _difference(pair, self.chosen)
-        self.here.setText(filled(words, n=self._place + 1, all=len(self._stops), what=what))
+        template = translate("SideBySide", "{n:count} of {all:count}: {what:text}")
+        difference = _marked(pair, self.chosen) if marked else _difference(pair, self.chosen)
+        self.here.setText(
+            filled(template, n=self._place + 1, all=len(self._stops), what=difference)
+        )
 
     def _enable(self) -> None:
         for button in (self.previous, self.next):
             button.setEnabled(bool(self._stops))
 
 
-def _note(one: TextChoice) -> str:
-    if not one.fetched:
+def _note(choice: TextChoice) -> str:
+    if not choice.fetched:
         return translate("SideBySide", "It is being opened.")
-    if one.text is None and one.item is not None and one.item.failure is not None:
-        return one.item.failure.words
-    if one.text is None:
+    if choice.text is None and choice.item is not None and choice.item.failure is not None:
+        return choice.item.failure.words
+    if choice.text is None:
         return translate(
             "SideBySide", "This text was not kept. Add its file to the list to see it here."
         )
     return translate("SideBySide", "Not audited, so nothing is shaded.")
 
 
-def _quotes(pair: Pair, chosen: tuple[TextChoice, TextChoice]) -> list[str]:
+def _quotes(pair: Pair, choices: tuple[TextChoice, TextChoice]) -> list[str]:
     quoted = []
-    for one, (start, end) in zip(chosen, (pair.left, pair.right), strict=True):
-        words = safe_text((one.text or "")[start : min(end, start + _QUOTED)].strip())
-        quoted.append(f"{words} …" if end - start > _QUOTED else words)
+    for choice, (start, end) in zip(choices, (pair.left, pair.right), strict=True):
+        quotation = safe_text((choice.text or "")[start : min(end, start + _QUOTED)].strip())
+        quoted.append(f"{quotation} …" if end - start > _QUOTED else quotation)
     return quoted
 
 
-def _difference(pair: Pair, chosen: tuple[TextChoice, TextChoice]) -> str:
-    words = {
+def _difference(pair: Pair, choices: tuple[TextChoice, TextChoice]) -> str:
+    template = {
         Kind.LEFT: translate("SideBySide", "only in the first text “{first:text}”"),
         Kind.RIGHT: translate("SideBySide", "only in the second text “{second:text}”"),
     }.get(pair.kind, translate("SideBySide", "“{first:text}”, in the second “{second:text}”"))
-    first, second = _quotes(pair, chosen)
-    return filled(words, first=first, second=second)
+    first, second = _quotes(pair, choices)
+    return filled(template, first=first, second=second)
 
 
-def _marked(pair: Pair, chosen: tuple[TextChoice, TextChoice]) -> str:
-    words = (
+def _marked(pair: Pair, choices: tuple[TextChoice, TextChoice]) -> str:
+    template = (
         translate("SideBySide", "marked in the first text only “{first:text}”")
         if pair.kind is Kind.LEFT
         else translate("SideBySide", "marked in the second text only “{first:text}”")
     )
-    first, _ = _quotes(pair, chosen)
-    return filled(words, first=first)
+    first, _ = _quotes(pair, choices)
+    return filled(template, first=first)

@@ -1,4 +1,4 @@
-"""What stands where the answer will be: empty, ready, busy, wrong."""
+"""The views in the place of the answer: empty, ready, busy and error."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ READING = "reading"
 
 
 def step_words(progress: Progress) -> str:
-    """Say what a step of the audit does."""
+    """Return the description of a step of the audit."""
     names = {
         0: translate("Busy", "Loading the model"),
         1: translate("Busy", "Taking the text in"),
@@ -61,28 +61,28 @@ def step_words(progress: Progress) -> str:
 
 
 def progress_words(progress: Progress) -> str:
-    """Say how far a step is, and how long it will take."""
+    """Return the progress of a step, and the time left."""
     parts = [step_words(progress)]
     if progress.name == READING and progress.total:
-        words = (
+        text = (
             translate("Busy", "{n:count} of {all:count} tokens of {texts:count} texts")
             if progress.texts > 1
             else translate("Busy", "{n:count} of {all:count} tokens")
         )
-        words = filled(words, n=progress.done, all=progress.total, texts=progress.texts)
-        parts[0] += f", {words}"
+        text = filled(text, n=progress.done, all=progress.total, texts=progress.texts)
+        parts[0] += f", {text}"
     if progress.seconds_left is not None:
         parts.append(left_words(progress.seconds_left))
     return " · ".join(parts)
 
 
 def left_words(seconds: float) -> str:
-    """Say how long something will take from now on."""
+    """Return the time left in words."""
     return filled(translate("Busy", "{time:text} left"), time=duration(seconds))
 
 
 class EmptyView(ScrollCard):
-    """The invitation: open, paste, try the sample; and what is to be set up first."""
+    """The view of an empty list: open, paste, try the sample, and set up."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -90,7 +90,7 @@ class EmptyView(ScrollCard):
         sign.setPixmap(app_icon().pixmap(56, 56))
         sign.setAccessibleName("PURA Audit")
         heading = label(translate("Empty", "Drop a text here"), "answer")
-        words = label(
+        explanation = label(
             translate(
                 "Empty",
                 "One file, many, or a folder; or paste a text. It is read on this computer, and "
@@ -113,17 +113,27 @@ class EmptyView(ScrollCard):
         buttons = row_of(self.open, self.paste, self.sample, None)
         inside = QWidget()
         inside.setMaximumWidth(WIDE)
-        shown = (sign, GRID, heading, words, GRID * 2, buttons, GRID * 2, self.setup, self.outlook)
-        add_parts(column_of(inside=inside), *shown)
+        parts = (
+            sign,
+            GRID,
+            heading,
+            explanation,
+            GRID * 2,
+            buttons,
+            GRID * 2,
+            self.setup,
+            self.outlook,
+        )
+        add_parts(column_of(inside=inside), *parts)
         self.column.addItem(self._above)
         add_parts(self.column, row_of(None, (inside, 1000), None), None)
 
     def take_focus(self, keys: bool = False) -> None:
-        """Take the focus; a button has it, and its ring, only where the keyboard is in use."""
+        """Set the focus, with its ring only if the keyboard is in use."""
         (self.open if keys else self).setFocus()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Leave the room above to what stands below, where a window is low."""
+        """Reduce the top margin in a low window."""
         super().resizeEvent(event)
         high = ABOVE if self.height() >= HIGH else GRID
         if self._above.sizeHint().height() != high:
@@ -135,14 +145,14 @@ class EmptyView(ScrollCard):
         self.outlook.setHidden(needed)
 
 
-ABOVE: Final = 112
+ABOVE: Final = 112  # pixels above the heading in a high window
 HIGH: Final = 620  # of the page; in a lower one its ways stand higher
 _SPACER: Final = (QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Maximum)
-WIDE: Final = 720
+WIDE: Final = 720  # pixels of the widest content
 
 
 def _outlook() -> QWidget:
-    """Return what stands in the window once a text has been audited, in words."""
+    """Return a preview in words of the window after an audit."""
     parts = (
         (
             translate("Empty", "The answer"),
@@ -157,32 +167,32 @@ def _outlook() -> QWidget:
             translate("Empty", "Token by token, bit by bit, and how the evidence grows."),
         ),
     )
-    made = QWidget()
-    row = row_of(spacing=GAP, inside=made)
-    for title, words in parts:
+    outlook = QWidget()
+    row = row_of(spacing=GAP, inside=outlook)
+    for title, text in parts:
         box = QFrame()
         box.setProperty("role", "box")
-        lines = column_of(label(title, "title"), label(words, "muted", wrap=True), None, inside=box)
+        lines = column_of(label(title, "title"), label(text, "muted", wrap=True), None, inside=box)
         lines.setContentsMargins(GAP, GRID, GAP, GRID)
         row.addWidget(box, 1)
-    return made
+    return outlook
 
 
 class _PromptField(QPlainTextEdit):
-    """Text, or a file of candidates that is dropped on it.
+    """The field of the prompt, which accepts a dropped file of candidates.
 
     Signals:
-        dropped: Path of the file.
+        dropped: A file was dropped; carries its path.
     """
 
     dropped = Signal(object)
 
     def canInsertFromMimeData(self, source: QMimeData) -> bool:
-        """Take text and files."""
+        """Accept texts and files."""
         return bool(dropped_paths(source)) or super().canInsertFromMimeData(source)
 
     def insertFromMimeData(self, source: QMimeData) -> None:
-        """Hand a file on; put text in."""
+        """Report a dropped file, or insert a text."""
         files = dropped_paths(source)
         if files:
             self.dropped.emit(files[0])
@@ -191,11 +201,11 @@ class _PromptField(QPlainTextEdit):
 
 
 class ReadyView(ScrollCard):
-    """A text that waits to be audited; the prompt can be given here.
+    """The view of a text before its audit, with the field of its prompt.
 
     Signals:
-        prompt_changed: The known prompt, and whether it is a list of candidates.
-        prompts_wanted: Candidates from a file: its path, or None where one is to be chosen.
+        prompt_changed: The prompt changed; carries it, and whether it is a list of candidates.
+        prompts_wanted: Candidates are to be read; carries the path, or None to ask for it.
     """
 
     prompt_changed = Signal(str, bool)
@@ -238,26 +248,26 @@ class ReadyView(ScrollCard):
         self.prompting = QWidget()
         several = row_of(self.several, None, self.from_file, spacing=-1)
         column_of(caption, self.prompt, several, inside=self.prompting)
-        about = column_of(self.document, self.words, spacing=2)
-        above = (self.heading, about, self.setup)
+        description = column_of(self.document, self.words, spacing=2)
+        above = (self.heading, description, self.setup)
         add_parts(self.column, *above, self.prompting, self.expectation, None)
 
     def _changed(self) -> None:
         self.prompt_changed.emit(self.prompt.toPlainText(), self.several.isChecked())
 
-    def expect(self, words: str) -> None:
-        """Say what may be expected of the text."""
-        self.expectation.setText(words)
+    def expect(self, expectation: str) -> None:
+        """Show what to expect of the text."""
+        self.expectation.setText(expectation)
 
     def show_item(
         self, item: Item, missing: Sequence[str] = (), *, installing: bool = False
     ) -> None:
-        """Show a text that was not audited yet, and what has to be chosen before it can be.
+        """Show a text that was not audited yet, and the missing choices.
 
         Args:
-            item: Its row.
-            missing: Which of key, model and profile are not chosen.
-            installing: A model is being installed.
+            item: Row of the text.
+            missing: Those of key, model and profile that are not chosen.
+            installing: Whether a model is being installed.
         """
         fresh = item.state in (ItemState.READY, ItemState.CANCELLED, ItemState.INTERRUPTED)
         if item.sample:  # brings its own key and profile
@@ -274,7 +284,7 @@ class ReadyView(ScrollCard):
                 translate("Ready", "Setting up") if waits else translate("Ready", "Not set up yet")
             )
         self.heading.setText(heading)
-        way = {
+        advice = {
             ItemState.WAITING: translate("Ready", "The audit begins when the others are done."),
             ItemState.INTERRUPTED: translate(
                 "Ready", "The program ended before it was done. Press Audit (Ctrl+Return)."
@@ -288,13 +298,13 @@ class ReadyView(ScrollCard):
             ItemState.DONE: "",
         }.get(item.state, translate("Ready", "Press Audit (Ctrl+Return)."))
         if waits:
-            way = translate("Ready", "It can be audited when the model is installed.")
+            advice = translate("Ready", "It can be audited when the model is installed.")
         elif missing:
-            way = translate("Ready", "It waits here. Choose how you want to begin:")
+            advice = translate("Ready", "It waits here. Choose how you want to begin:")
         parts = [item.name, measure_words(item)]
         self.document.setText(" · ".join(filter(None, parts)))
-        self.words.setText(way)
-        self.words.setVisible(bool(way))
+        self.words.setText(advice)
+        self.words.setVisible(bool(advice))
         for field in (self.prompt, self.several):
             field.blockSignals(True)
         if self.prompt.toPlainText() != item.prompt:
@@ -307,7 +317,7 @@ class ReadyView(ScrollCard):
 
 
 class BusyView(ScrollCard):
-    """What is being done; it can be stopped, and wait."""
+    """The view of a running audit, with buttons to pause and stop it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -328,12 +338,12 @@ class BusyView(ScrollCard):
         add_parts(self.column, self.heading, self.words, self.bar, leave, GRID, buttons, None)
 
     def show_item(self, item: Item, *, paused: bool = False, expected: float | None = None) -> None:
-        """Show how far an audit is.
+        """Show the progress of an audit.
 
         Args:
-            item: Its row.
-            paused: It waits until somebody lets it go on.
-            expected: Seconds that it was thought to take, before its own speed is known.
+            item: Row of the text.
+            paused: Whether the audits are paused.
+            expected: Expected duration in seconds, used until its speed is measured.
         """
         progress = item.progress or Progress(step=0, name="model")
         share = progress.share
@@ -351,11 +361,11 @@ class BusyView(ScrollCard):
 
 
 class ErrorView(ScrollCard):
-    """What happened, what is safe, and one button; where the result would have stood.
+    """The view of a failure, with a button for the next attempt.
 
     Signals:
-        again_wanted: The text is to be audited once more.
-        models_wanted: Models are to be installed or put back.
+        again_wanted: The text is to be audited again.
+        models_wanted: The dialog of the models is wanted.
     """
 
     again_wanted = Signal()
@@ -384,30 +394,30 @@ class ErrorView(ScrollCard):
         buttons = row_of(self.again, self.remove, None, spacing=GAP)
         add_parts(self.column, self.document, *lines, GRID, buttons, None)
 
-    def show_failure(self, failure: Failure, name: str, *, again: bool) -> None:
-        """Show why.
+    def show_failure(self, failure: Failure, name: str, *, can_retry: bool) -> None:
+        """Show a failure.
 
         Args:
-            failure: What happened.
-            name: Of the text.
-            again: Whether there is a text that could be audited once more.
+            failure: The failure.
+            name: Name of the text.
+            can_retry: Whether there is a text or file for another attempt.
         """
         self._failure = failure
         self.document.setText(name)
         self.what.setText(failure.message)
-        hint, words = failure.hint, translate("Error", "Try again")
+        hint, caption = failure.hint, translate("Error", "Try again")
         if failure.code in OF_MODELS:
             hint = translate("Error", "Install it or put it back, or choose another model.")
-            words = translate("Error", "Models …")
+            caption = translate("Error", "Models …")
         self.way.setText(hint)
         self.way.setVisible(bool(hint))
-        self.again.setText(words)
-        self.again.setVisible(again)
+        self.again.setText(caption)
+        self.again.setVisible(can_retry)
 
     def _act(self) -> None:
-        here = self._failure is not None and self._failure.code in OF_MODELS
-        (self.models_wanted if here else self.again_wanted).emit()
+        of_model = self._failure is not None and self._failure.code in OF_MODELS
+        (self.models_wanted if of_model else self.again_wanted).emit()
 
 
 OF_MODELS: Final = ("model-missing", "model-gone")
-"""Failures that trying again does not mend."""
+"""Codes of failures that concern the model, so that a new attempt does not help."""

@@ -1,4 +1,4 @@
-"""Draws a text, every token shaded by its evidence; only what is visible is shaped and drawn."""
+"""Draws a text with tokens shaded by evidence; only visible lines are shaped and drawn."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ from pura_audit.widgets.card import focus_ring, ringed
 from pura_audit.widgets.text_layout import PIECE, Breaker, Lines, advances, safe_text
 
 MARGIN: Final = 20  # left of the text: room for the brackets of passages
-MAX_COLUMNS: Final = 90
-LEADING: Final = 1.75
+MAX_COLUMNS: Final = 90  # average characters of the longest line
+LEADING: Final = 1.75  # line height as a multiple of the text size
 LONG: Final = PIECE  # characters; a longer text is broken while the window goes on
-REST_MS: Final = 60
+REST_MS: Final = 60  # after the last change of size, before the text is broken again
 NO_LINES: Final = Lines(np.array([0, 0], dtype=np.int64))
 # log10 evidence from which a token has the next darker shade
 STEPS: Final = (0.02, 0.15, 0.4, 0.8)
@@ -46,20 +46,20 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Differences:
-    """Where a text differs from the one beside it.
+    """The differences of a text from the one beside it.
 
     Attributes:
         spans: int64 [D, 2], characters, rising; empty where the other text has more.
-        alone: bool [D], only this text has it.
+        one_sided: bool [D], whether only this text has the span.
     """
 
     spans: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros((0, 2), dtype=np.int64))
-    alone: npt.NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))
+    one_sided: npt.NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))
 
 
 @dataclass
 class _Shaped:
-    """One line on screen: its shape, and where its characters and tokens stand."""
+    """A shaped line, with the positions of its characters and tokens."""
 
     layout: QTextLayout
     line: QTextLine
@@ -68,17 +68,18 @@ class _Shaped:
     units: npt.NDArray[np.int64] | None  # UTF-16 place of each character; None when they agree
     tokens: tuple[tuple[int, float, float], ...] = ()  # number, left and right edge
 
-    def unit(self, place: int) -> int:
-        inside = max(0, min(place, self.end) - self.start)
+    def unit(self, character: int) -> int:
+        inside = max(0, min(character, self.end) - self.start)
         return inside if self.units is None else int(self.units[inside])
 
-    def x(self, place: int) -> float:
-        found: Any = self.line.cursorToX(self.unit(place))  # a pair, which the stub calls an object
-        return float(found[0] if isinstance(found, tuple) else found)
+    def x(self, character: int) -> float:
+        # The stub calls the pair that Qt returns an object.
+        position: Any = self.line.cursorToX(self.unit(character))
+        return float(position[0] if isinstance(position, tuple) else position)
 
 
 def hatching(theme: Theme) -> QBrush:
-    """Return what lies under places that say nothing: lines left empty, and pieces left out."""
+    """Return the hatching of empty lines and of pieces that were left out."""
     colour = QColor(mix(theme.tokens.card, theme.tokens.muted, 0.4))
     return QBrush(colour, Qt.BrushStyle.BDiagPattern)
 
@@ -91,13 +92,13 @@ def levels(audit: Audit) -> npt.NDArray[np.int8]:
 
 
 class TextCanvas(QAbstractScrollArea):
-    """Lays out and draws a text, with or without an audit.
+    """A view that lays out and draws a text, with or without an audit.
 
     Signals:
         zoomed: The size of the text was changed.
-        broken: The text has other lines, and none that are left empty.
-        laid_out: Other lines, or other shades.
-        moved: Another part of the text is on screen, or other places are marked.
+        broken: The text was broken into lines again, without empty lines.
+        laid_out: The lines or the shades have changed.
+        moved: The visible part or the marked matches have changed.
     """
 
     zoomed = Signal(int)
@@ -166,7 +167,7 @@ class TextCanvas(QAbstractScrollArea):
             self._starts = self._ends = np.empty(0, dtype=np.int64)
         self.passages = audit.finding.passages if audit is not None else ()
         pieces = audit.input.excluded if audit is not None else ()
-        spans = [(one.start, one.end) for one in pieces if one.end <= len(text)]
+        spans = [(piece.start, piece.end) for piece in pieces if piece.end <= len(text)]
         self._excluded = np.array(spans, dtype=np.int64) if spans else _NO_SPANS
         self._several = audit is not None and len(audit.finding.marks) > 1
         early = audit is not None and audit.stopped is not None and self._ends.size
@@ -177,12 +178,12 @@ class TextCanvas(QAbstractScrollArea):
 
     @property
     def text(self) -> str:
-        """The text that is shown."""
+        """The text on screen."""
         return self._text
 
-    def set_shading(self, on: bool) -> None:
-        """Shade tokens, or show the bare text."""
-        self.shading = on
+    def set_shading(self, shading: bool) -> None:
+        """Show or hide the shading."""
+        self.shading = shading
         self.viewport().update()
         self.laid_out.emit()
 
@@ -200,21 +201,23 @@ class TextCanvas(QAbstractScrollArea):
         """Size of the text in pixels."""
         return self._size
 
-    def mark_matches(self, words: str) -> int:
-        """Mark every place of a text, ignoring case; return how many there are."""
-        found: list[int] = []
-        if words:
-            text, needle = self._text.lower(), words.lower()
-            place = text.find(needle) if len(text) == len(self._text) else self._text.find(words)
+    def mark_matches(self, search: str) -> int:
+        """Mark all matches of a search, ignoring case; return their number."""
+        matches: list[int] = []
+        if search:
+            text, needle = self._text.lower(), search.lower()
+            position = (
+                text.find(needle) if len(text) == len(self._text) else self._text.find(search)
+            )
             haystack = text if len(text) == len(self._text) else self._text
-            needle = needle if haystack is text else words
-            while place >= 0 and len(found) < 10_000:
-                found.append(place)
-                place = haystack.find(needle, place + max(1, len(needle)))
-        self.matches, self._needle = tuple(found), len(words)
+            needle = needle if haystack is text else search
+            while position >= 0 and len(matches) < 10_000:
+                matches.append(position)
+                position = haystack.find(needle, position + max(1, len(needle)))
+        self.matches, self._needle = tuple(matches), len(search)
         self.viewport().update()
         self.moved.emit()
-        return len(found)
+        return len(matches)
 
     # Geometry
 
@@ -229,7 +232,7 @@ class TextCanvas(QAbstractScrollArea):
         self._relayout()
 
     def _relayout(self) -> None:
-        """Break the lines where they must be broken, a long text in turns with the window."""
+        """Break the text into lines; a long text in turns with the event loop."""
         column = MAX_COLUMNS * self._size * 0.52
         room = max(80.0, min(column, self.viewport().width() - MARGIN - 8))
         if room == self._line_width:
@@ -246,7 +249,7 @@ class TextCanvas(QAbstractScrollArea):
 
     @property
     def laying(self) -> bool:
-        """Whether lines are being found; until then those before stand, of a new text none."""
+        """Whether the text is being broken; meanwhile the old lines stay, a new text has none."""
         return self._turn.isActive()
 
     def _go_on(self) -> None:
@@ -257,11 +260,11 @@ class TextCanvas(QAbstractScrollArea):
         if self._breaker is None:
             self._breaker = Breaker(self._text, advances(self._safe, self._font))
             yield
-        found = []
+        line_starts = []
         for piece in self._breaker.pieces(room):
-            found.append(piece)
+            line_starts.append(piece)
             yield
-        self._take(Lines(np.concatenate(found)))
+        self._take(Lines(np.concatenate(line_starts)))
         self._turn.stop()
         self._laid()
         self.broken.emit()
@@ -273,19 +276,19 @@ class TextCanvas(QAbstractScrollArea):
     # Beside another text
 
     def own_starts(self) -> npt.NDArray[np.int64]:
-        """Return :meth:`line_starts` as it is where the text stands alone."""
+        """Return :meth:`line_starts` of the text without a text beside it."""
         return self._own.starts
 
     def level(self, breaks: Sequence[int], empty: Sequence[int]) -> None:
-        """Lay the lines out so that what stands in two texts stands at one height.
+        """Lay out the lines so that common parts of two texts are at the same height.
 
         Args:
-            breaks: Characters that begin a line besides those that do anyhow.
-            empty: For each line that is left empty the character that begins the line after it,
-                the text's end for those after the last line.
+            breaks: Characters that begin an additional line.
+            empty: For each empty line, the character that begins the line after it, or
+                the length of the text after the last line.
         """
-        own = self._own.starts
-        starts = np.append(np.union1d(own[:-1], np.array(breaks, dtype=np.int64)), own[-1])
+        natural = self._own.starts
+        starts = np.append(np.union1d(natural[:-1], np.array(breaks, dtype=np.int64)), natural[-1])
         before = np.sort(np.searchsorted(starts, np.array(empty, dtype=np.int64)))
         self._lines = Lines(np.insert(starts, before, starts[before]))
         self._empty = np.zeros(len(self._lines), dtype=bool)
@@ -293,18 +296,18 @@ class TextCanvas(QAbstractScrollArea):
         self._laid()
 
     def show_differences(self, differences: Differences) -> None:
-        """Mark where another text differs."""
+        """Mark the differences from another text."""
         self._differences, self._shown = differences, None
         self.viewport().update()
         self.moved.emit()
 
     @property
     def differences(self) -> Differences:
-        """Where another text differs."""
+        """The differences from another text."""
         return self._differences
 
     def show_difference(self, span: Span | None) -> None:
-        """Point at a difference; an empty span is a place between two characters."""
+        """Highlight a difference; an empty span is a position between two characters."""
         self._shown = span
         self.viewport().update()
 
@@ -322,12 +325,12 @@ class TextCanvas(QAbstractScrollArea):
         self.moved.emit()
 
     def _forget(self) -> None:
-        """Shape the lines on screen anew."""
+        """Shape the visible lines again."""
         self._shaped.clear()
         self.viewport().update()
 
     def line_starts(self) -> npt.NDArray[np.int64]:
-        """Return the first character of every line, and the text's end; int64 [N + 1]."""
+        """Return the first character of every line, and the length of the text; int64 [N + 1]."""
         return self._lines.starts
 
     def token_starts(self) -> npt.NDArray[np.int64]:
@@ -335,14 +338,14 @@ class TextCanvas(QAbstractScrollArea):
         return self._starts
 
     def lines_on_screen(self) -> tuple[float, float]:
-        """Return the lines at the upper and the lower edge."""
+        """Return the numbers of the first and the last visible line."""
         top, height = self.verticalScrollBar().value() - 4, self.viewport().height()
         return max(0.0, top / self.line_height), min(
             float(len(self._lines)), (top + height) / self.line_height
         )
 
     def tokens_on_screen(self) -> tuple[int, int]:
-        """Return the first token on screen and the one after the last; (0, 0) without an audit."""
+        """Return the first visible token and the one after the last; (0, 0) without an audit."""
         visible = self._visible()
         if not self._starts.size or not visible:
             return 0, 0
@@ -351,11 +354,11 @@ class TextCanvas(QAbstractScrollArea):
         return inside.start, inside.stop
 
     def show_middle(self, line: float) -> None:
-        """Scroll so that a line stands in the middle."""
+        """Scroll a line to the middle."""
         self._scroll_whole(line - self.viewport().height() / 2 / self.line_height)
 
     def _scroll_whole(self, line: float) -> None:
-        """Scroll so that about this line is the first one, and whole."""
+        """Scroll so that the line nearest to a position is the first one and fully visible."""
         self.verticalScrollBar().setValue(round(line) * self.line_height)
 
     def _visible(self) -> range:
@@ -368,16 +371,16 @@ class TextCanvas(QAbstractScrollArea):
         return 4 + line * self.line_height - self.verticalScrollBar().value()
 
     def _shape(self, number: int) -> _Shaped:
-        """Return a line as it is drawn; what is on screen is shaped once."""
-        found = self._shaped.get(number)
-        if found is None:
-            found = self._shaped[number] = self._shape_anew(number)
-        return found
+        """Return a shaped line; visible lines are cached."""
+        shaped = self._shaped.get(number)
+        if shaped is None:
+            shaped = self._shaped[number] = self._shape_anew(number)
+        return shaped
 
     def _shape_anew(self, number: int) -> _Shaped:
         start, end = self._lines.span(number)
-        words = self._safe[start:end]
-        layout = QTextLayout(words, self._font)
+        text = self._safe[start:end]
+        layout = QTextLayout(text, self._font)
         layout.setFormats(self._signs(start, end))
         layout.setCacheEnabled(True)
         layout.beginLayout()
@@ -385,54 +388,54 @@ class TextCanvas(QAbstractScrollArea):
         line.setLineWidth(1e6)
         layout.endLayout()
         units = None
-        if max(words, default="") > "\uffff":
-            wide = np.fromiter((2 if ord(c) > 0xFFFF else 1 for c in words), dtype=np.int64)
+        if max(text, default="") > "\uffff":
+            wide = np.fromiter((2 if ord(c) > 0xFFFF else 1 for c in text), dtype=np.int64)
             units = np.concatenate(([0], np.cumsum(wide)))
         shaped = _Shaped(layout, line, start, end, units)
         shaped.tokens = tuple(self._places(shaped))
         return shaped
 
     def _places(self, shaped: _Shaped) -> Iterator[tuple[int, float, float]]:
-        """Return where the tokens of a line stand."""
+        """Yield the tokens of a line with their left and right edges in pixels."""
         some_here = self._levels.size and shaped.start < shaped.end
         tokens = self._tokens_in(shaped.start, shaped.end) if some_here else range(0)
-        some = slice(tokens.start, tokens.stop)
-        starts = np.maximum(self._starts[some], shaped.start).tolist()
-        ends = np.minimum(self._ends[some], shaped.end).tolist()
-        place, edge = shaped.start, shaped.x(shaped.start)
+        token_slice = slice(tokens.start, tokens.stop)
+        starts = np.maximum(self._starts[token_slice], shaped.start).tolist()
+        ends = np.minimum(self._ends[token_slice], shaped.end).tolist()
+        character, edge = shaped.start, shaped.x(shaped.start)
         for token, start, end in zip(tokens, starts, ends, strict=True):
-            left = edge if start == place else shaped.x(start)
-            place, edge = end, shaped.x(end)
+            left = edge if start == character else shaped.x(start)
+            character, edge = end, shaped.x(end)
             yield token, min(left, edge), max(left, edge)
 
     def _signs(self, start: int, end: int) -> list[QTextLayout.FormatRange]:
-        """Return formats that grey out signs for unseen characters, and what was not read."""
-        own, safe = self._text[start:end], self._safe[start:end]
+        """Return formats that grey out signs for hidden characters, and text that was not read."""
+        original, safe = self._text[start:end], self._safe[start:end]
         ranges: list[QTextLayout.FormatRange] = []
         excluded = list(self._excluded_in(start, end))
-        if own == safe and end <= self._read and not excluded:
+        if original == safe and end <= self._read and not excluded:
             return ranges
         unit = 0
-        for place, (true, seen) in enumerate(zip(own, safe, strict=True), start):
-            out = any(first <= place < last for first, last in excluded)
-            if true != seen or place >= self._read or out:
-                found = QTextLayout.FormatRange()
-                found.start, found.length = unit, 1
-                found.format.setForeground(self._theme.colour("muted"))
-                ranges.append(found)
-            unit += 2 if ord(seen) > 0xFFFF else 1
+        for character, (true, displayed) in enumerate(zip(original, safe, strict=True), start):
+            out = any(first <= character < last for first, last in excluded)
+            if true != displayed or character >= self._read or out:
+                sign_format = QTextLayout.FormatRange()
+                sign_format.start, sign_format.length = unit, 1
+                sign_format.format.setForeground(self._theme.colour("muted"))
+                ranges.append(sign_format)
+            unit += 2 if ord(displayed) > 0xFFFF else 1
         return ranges
 
     def _excluded_in(self, start: int, end: int) -> Iterator[Span]:
-        """Yield what a rule left out of a stretch of the text."""
+        """Yield the pieces of a range that a rule left out."""
         first = int(np.searchsorted(self._excluded[:, 1], start, side="right"))
         last = int(np.searchsorted(self._excluded[:, 0], end, side="left"))
         for begin, stop in self._excluded[first:last].tolist():
             yield max(begin, start), min(stop, end)
 
-    def is_excluded(self, place: int) -> bool:
-        """Whether a rule left a character out of the examined text."""
-        return any(self._excluded_in(place, place + 1))
+    def is_excluded(self, character: int) -> bool:
+        """Return whether a rule left a character out of the examined text."""
+        return any(self._excluded_in(character, character + 1))
 
     def _tokens_in(self, start: int, end: int) -> range:
         first = int(np.searchsorted(self._ends, start, side="right"))
@@ -451,8 +454,8 @@ class TextCanvas(QAbstractScrollArea):
         for number in visible:
             if number in self._shaped or not self.laying:  # else it is shaped anew in a moment
                 self._paint_line(painter, number, positions, shades)
-        for gone in self._shaped.keys() - set(visible):
-            del self._shaped[gone]
+        for hidden in self._shaped.keys() - set(visible):
+            del self._shaped[hidden]
         if self.shading:
             self._paint_passages(painter)
         if ringed(self):
@@ -494,15 +497,17 @@ class TextCanvas(QAbstractScrollArea):
                 self._paint_margin(painter, y, "accent")
 
     def _paint_differences(self, painter: QPainter, shaped: _Shaped, box: QRectF) -> None:
-        """Underline other words, frame what only this text has, point at where it has less."""
-        spans, alone = self._differences.spans, self._differences.alone
+        """Underline changed words, frame additional ones, and point at missing ones."""
+        spans, only_here = self._differences.spans, self._differences.one_sided
         first = int(np.searchsorted(spans[:, 1], shaped.start, side="left"))
         last = int(np.searchsorted(spans[:, 0], shaped.end, side="right"))
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
         for number in range(first, last):
             start, end = int(spans[number, 0]), int(spans[number, 1])
-            here = self._shown == (start, end)
-            painter.setPen(QPen(self._theme.colour("accent" if here else "text"), 2 if here else 1))
+            is_current = self._shown == (start, end)
+            painter.setPen(
+                QPen(self._theme.colour("accent" if is_current else "text"), 2 if is_current else 1)
+            )
             if start == end:
                 at_end = start == shaped.end == len(self._text)
                 if shaped.start <= start < shaped.end or at_end:
@@ -517,11 +522,11 @@ class TextCanvas(QAbstractScrollArea):
             long = end - start > FRAMED
             if long:
                 self._paint_margin(painter, round(box.center().y()) - self.line_height // 2, "text")
-            if alone[number] and not long:
+            if only_here[number] and not long:
                 painter.drawRect(piece.adjusted(0, 0, -1, 0))
             elif not long:
-                under = QRectF(piece.left(), round(piece.bottom()) - 1, piece.width(), 2)
-                painter.fillRect(under, painter.pen().color())
+                underline = QRectF(piece.left(), round(piece.bottom()) - 1, piece.width(), 2)
+                painter.fillRect(underline, painter.pen().color())
             self.drawn += 1
 
     def _paint_margin(self, painter: QPainter, y: int, colour: str) -> None:
@@ -537,16 +542,16 @@ class TextCanvas(QAbstractScrollArea):
         self.drawn += 1
 
     def _chosen_in(self, shaped: _Shaped) -> list[QTextLayout.FormatRange]:
-        """Return the colours of what a copy would take of a line."""
+        """Return the formats of the selected part of a line."""
         start, end = max(self.chosen[0], shaped.start), min(self.chosen[1], shaped.end)
         if start >= end:
             return []
-        first, last = (shaped.unit(place) for place in (start, end))
-        chosen = QTextLayout.FormatRange()
-        chosen.start, chosen.length = first, last - first
-        chosen.format.setBackground(self._theme.colour("accent"))
-        chosen.format.setForeground(self._theme.colour("on_accent"))
-        return [chosen]
+        first, last = (shaped.unit(character) for character in (start, end))
+        highlight = QTextLayout.FormatRange()
+        highlight.start, highlight.length = first, last - first
+        highlight.format.setBackground(self._theme.colour("accent"))
+        highlight.format.setForeground(self._theme.colour("on_accent"))
+        return [highlight]
 
     def _paint_shades(
         self, painter: QPainter, boxes: list[tuple[int, QRectF]], shades: dict[int, QColor]
@@ -572,11 +577,11 @@ class TextCanvas(QAbstractScrollArea):
             return
         painter.setPen(QPen(self._theme.colour("repaired"), 1.5))
         first = int(np.searchsorted(self.matches, shaped.start - self._needle, side="left"))
-        for place in self.matches[first:]:
-            if place >= shaped.end:
+        for character in self.matches[first:]:
+            if character >= shaped.end:
                 break
-            left = shaped.x(max(place, shaped.start))
-            right = shaped.x(min(place + self._needle, shaped.end))
+            left = shaped.x(max(character, shaped.start))
+            right = shaped.x(min(character + self._needle, shaped.end))
             painter.drawRect(QRectF(MARGIN + left, top, right - left, height))
             self.drawn += 1
 
@@ -588,13 +593,15 @@ class TextCanvas(QAbstractScrollArea):
         readers: set[int],
     ) -> None:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
-        under = round(baseline) + 4
+        underline = round(baseline) + 4
         dotted = QPen(self._theme.colour("against"), 2, Qt.PenStyle.DotLine)
         solid = QPen(self._theme.colour("accent"), 2)
         for token, box in boxes:
             if self.shading and self._levels[token] < 0:
                 painter.setPen(dotted)
-                painter.drawLine(round(box.left()) + 1, under, round(box.right()) - 1, under)
+                painter.drawLine(
+                    round(box.left()) + 1, underline, round(box.right()) - 1, underline
+                )
                 self.drawn += 1
             if token in readers:
                 painter.setPen(solid)
@@ -622,8 +629,8 @@ class TextCanvas(QAbstractScrollArea):
             last = self._lines.of_character(foot)
             top = self._y(first) + 3
             bottom = self._y(last) + self.line_height - 3
-            chosen = self._several and number == self._selection.mark
-            painter.setPen(mark_pen(self._theme, number, 3 if chosen else 2))
+            selected = self._several and number == self._selection.mark
+            painter.setPen(mark_pen(self._theme, number, 3 if selected else 2))
             painter.drawLine(4, top, 4, bottom)
             if passage.limits is not None:
                 self._paint_limits(painter, passage.limits, number)
@@ -632,8 +639,8 @@ class TextCanvas(QAbstractScrollArea):
             painter.drawLine(4, bottom, 9, bottom)
             if self._several:
                 # At the head, or where the passage goes on above: the number stays in sight.
-                at = max(top, 2)
-                paint_badge(painter, self._theme, number, QRectF(0, at, BADGE, BADGE))
+                badge_y = max(top, 2)
+                paint_badge(painter, self._theme, number, QRectF(0, badge_y, BADGE, BADGE))
             self.drawn += 1
 
     def _paint_limits(
@@ -643,12 +650,14 @@ class TextCanvas(QAbstractScrollArea):
         painter.setPen(QPen(self._theme.mark(number), 2, Qt.PenStyle.DotLine))
         least_start, most_start, least_end, most_end = limits
         for first, last in ((least_start, most_start), (least_end - 1, most_end - 1)):
-            top, bottom = (self._lines.of_character(max(0, place)) for place in (first, last))
+            top, bottom = (
+                self._lines.of_character(max(0, character)) for character in (first, last)
+            )
             if top < bottom:
                 painter.drawLine(8, self._y(top) + 3, 8, self._y(bottom) + self.line_height - 3)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Break the lines anew."""
+        """Break the text again."""
         super().resizeEvent(event)
         # A long text is broken once the window has come to rest: while it is dragged, and while
         # the columns find their widths, one resize follows the other.

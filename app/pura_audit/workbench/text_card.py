@@ -1,4 +1,4 @@
-"""The card that holds the text: legend, find, shading."""
+"""The card of the text, with legend, search and shading."""
 
 from __future__ import annotations
 
@@ -43,20 +43,20 @@ from pura_audit.workbench.text_canvas import LONG, hatching
 from pura_audit.workbench.text_view import DocumentStrip, TextView, supporting
 
 HATCHED: Final = 99
-"""Stands among the shades of the legend for what a rule left out."""
-_NAMED: Final = 3  # kinds of unusual characters
+"""Shade of the legend for text that a rule left out."""
+_MAX_KINDS: Final = 3  # kinds of unusual characters
 LINES: Final = 52  # two of them
 # What is not on screen asks for no height.
 _FREE: Final = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Ignored)
-WITH_LEGEND: Final = 170
+WITH_LEGEND: Final = 170  # pixels of the card from which a row of the legend is shown
 PAGES: Final = 100  # least height of pages
 
 
 class Legend(QWidget):
-    """What the shades mean; as many rows as it needs.
+    """The legend of the shades.
 
     Attributes:
-        on_paper: The shades are those of pages, which are white under any theme.
+        on_paper: Whether the shades are those of pages, which are white in every theme.
     """
 
     ROW: Final = 18
@@ -70,7 +70,7 @@ class Legend(QWidget):
         self.show_for(None)
 
     def show_for(self, audit: Audit | None) -> None:
-        """Name what the shades speak of: the payload, or a mark that carries none."""
+        """Show the meaning of the shades: for a payload, or for a mark without one."""
         if audit is None or audit.profile.foreign is None:
             name = translate(
                 "Text",
@@ -93,37 +93,37 @@ class Legend(QWidget):
         self.update()
 
     def _places(self, available: int) -> list[QPoint]:
-        """Return where each part begins."""
+        """Return the position of each part."""
         metrics = QFontMetrics(fonts.face(fonts.LABEL))
         x = y = 0
-        found = []
-        for levels, words in self._parts:
-            width = 12 * len(levels) + 8 + metrics.horizontalAdvance(words) + 4
+        points = []
+        for levels, caption in self._parts:
+            width = 12 * len(levels) + 8 + metrics.horizontalAdvance(caption) + 4
             if x and x + width > available:
                 x, y = 0, y + self.ROW
-            found.append(QPoint(x, y))
+            points.append(QPoint(x, y))
             x += width + 16
-        return found
+        return points
 
     def rows(self, width: int) -> int:
-        """Return how many rows it needs in a width."""
+        """Return the number of rows for a width."""
         return self._places(width)[-1].y() // self.ROW + 1
 
     def _fit(self) -> None:
         self.setFixedHeight(self.rows(self.width()) * self.ROW)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Take the rows that it needs."""
+        """Adjust the height to the number of rows."""
         super().resizeEvent(event)
         self._fit()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw swatches and words."""
+        """Draw the swatches and their texts."""
         painter = QPainter(self)
         painter.setFont(fonts.face(fonts.LABEL))
         colours = LIGHT if self.on_paper else self._theme.tokens
-        for place, (levels, words) in zip(self._places(self.width()), self._parts, strict=True):
-            x, y = place.x(), place.y()
+        for point, (levels, caption) in zip(self._places(self.width()), self._parts, strict=True):
+            x, y = point.x(), point.y()
             for level in levels:
                 box = QRectF(x, y + 3, 12, 12)
                 if level == HATCHED:
@@ -139,14 +139,14 @@ class Legend(QWidget):
                 x += 12
             painter.setPen(self._theme.colour("muted"))
             line = QRectF(x + 8, y, self.width(), self.ROW)
-            painter.drawText(line, Qt.AlignmentFlag.AlignVCenter, words)
+            painter.drawText(line, Qt.AlignmentFlag.AlignVCenter, caption)
 
 
 class FindBar(QWidget):
     """Search inside the text.
 
     Signals:
-        toggled: It came up, or went away.
+        toggled: The bar was shown or hidden.
     """
 
     toggled = Signal()
@@ -169,7 +169,7 @@ class FindBar(QWidget):
         self.hide()
 
     def enter(self) -> None:
-        """Show the bar and write into it."""
+        """Show the bar with the focus in its field."""
         self.show()
         self.toggled.emit()
         self.field.setFocus()
@@ -177,31 +177,31 @@ class FindBar(QWidget):
         self._search(self.field.text())
 
     def leave(self) -> None:
-        """Hide the bar and its marks."""
+        """Hide the bar and the marked matches."""
         self._view.mark_matches("")
         self.hide()
         self.toggled.emit()
         self._view.setFocus()
 
-    def go(self, by: int) -> None:
-        """Go to the next or previous place."""
+    def go(self, step: int) -> None:
+        """Go to the next or previous match."""
         if self._found:
-            self._place = (self._place + by) % self._found
+            self._place = (self._place + step) % self._found
             self._show()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape leaves."""
+        """Hide the bar with Escape."""
         if event.key() == Qt.Key.Key_Escape:
             self.leave()
         else:
             super().keyPressEvent(event)
 
-    def _search(self, words: str) -> None:
-        self._found, self._place = self._view.mark_matches(words), 0
+    def _search(self, search: str) -> None:
+        self._found, self._place = self._view.mark_matches(search), 0
         if self._found:
             self._show()
         else:
-            self._words.setText(translate("Find", "not found") if words else "")
+            self._words.setText(translate("Find", "not found") if search else "")
 
     def _show(self) -> None:
         self._view.go_to_match(self._place)
@@ -209,15 +209,15 @@ class FindBar(QWidget):
 
 
 class TextCard(Card):
-    """Where it shows.
+    """The card that shows the text with its evidence.
 
     Args:
-        selection: What is selected.
+        selection: The selection.
         theme: The colours.
-        pages: Draws the pages of the document; None where they are not offered.
+        pages: Draws the pages of the document; None if they are not offered.
 
     Signals:
-        resized: It needs another height at least.
+        resized: The minimum height has changed.
     """
 
     resized = Signal()
@@ -237,13 +237,13 @@ class TextCard(Card):
         self._shade.setCheckable(True)
         self._shade.setAccessibleName(translate("Text", "Show shading"))
         self._shade.toggled.connect(self._toggle)
-        words = translate("Text", "Find in the text (Ctrl+F)")
-        self.head.addWidget(IconButton(theme, "search", words, self.find_bar.enter))
+        hint = translate("Text", "Find in the text (Ctrl+F)")
+        self.head.addWidget(IconButton(theme, "search", hint, self.find_bar.enter))
         foot = row_of((self._legend, 1), (self._note, 1), self._shade, spacing=-1)
         self.strip = DocumentStrip(self.view, selection, theme)
         self.middle = QStackedWidget()
-        row_of((self.view, 1), self.strip, inside=(beside := QWidget()))
-        self.middle.addWidget(beside)
+        row_of((self.view, 1), self.strip, inside=(text_and_strip := QWidget()))
+        self.middle.addWidget(text_and_strip)
         self.tabs = QTabBar()
         self.tabs.setAccessibleName(translate("Text", "How the document is shown"))
         self.tabs.addTab(translate("Text", "Text"))
@@ -267,63 +267,67 @@ class TextCard(Card):
 
         Args:
             text: The text.
-            audit: What was found.
-            note: Why nothing is shaded, where there is no audit.
+            audit: The audit of the text, or None.
+            note: Reason why nothing is shaded, if there is no audit.
         """
-        other = text is not self.view.text  # it is looked through once, not at each step
+        is_new = text is not self.view.text  # it is looked through once, not at each step
         self.view.show_text(text, audit)
-        if other and len(text) > LONG:
+        if is_new and len(text) > LONG:
             QTimer.singleShot(0, self, self._name_unusual)
-        elif other:
+        elif is_new:
             self._name_unusual()
         self._legend.show_for(audit)
         self.side_note.setText(_facts(text, audit))
-        found = audit is not None and audit.verdict == "mark"
+        is_marked = audit is not None and audit.verdict == "mark"
         # Shading a text without a finding misleads; whoever wants it asks for it.
-        self._shade.setVisible(audit is not None and not found)
+        self._shade.setVisible(audit is not None and not is_marked)
         self._shade.setChecked(False)
-        self._set_shading(on=found)
+        self._set_shading(shading=is_marked)
         self._note.setText(
             translate("Text", "Not shaded, since nothing was found.")
-            if audit is not None and not found
+            if audit is not None and not is_marked
             else note
         )
         self._show_note()
 
     def offer_pages(self, item: Item) -> None:
-        """Offer the original pages, where the document has any."""
+        """Offer the original pages if the document has any."""
         if self.pages is None:
             return
         audit = item.shown
         self._item = item
-        known = (item.document, None if audit is None else audit.input)
-        formats = {one.format: one.sha256 for one in known if one is not None}
+        sources = (item.document, None if audit is None else audit.input)
+        formats = {source.format: source.sha256 for source in sources if source is not None}
         sha256 = formats.get("pdf", "")
-        laid_out = [one for one in formats if one in FORMATS and not FORMATS[one].textual]
+        laid_out = [
+            file_format
+            for file_format in formats
+            if file_format in FORMATS and not FORMATS[file_format].textual
+        ]
         self.tabs.setVisible(bool(laid_out))
         self.tabs.setTabEnabled(1, bool(sha256))
-        words = translate("Text", "A PDF is shown as it was printed; this file as its text.")
-        self.tabs.setTabToolTip(1, "" if sha256 else words)
+        hint = translate("Text", "A PDF is shown as it was printed; this file as its text.")
+        self.tabs.setTabToolTip(1, "" if sha256 else hint)
         self.title.setVisible(not laid_out)
         if not sha256:
             self.tabs.setCurrentIndex(0)
         self.pages.show_document(item.original or item.path, sha256, self.view.text, audit)
 
     def _keep_file(self, path: Path) -> None:
-        """Remember the file with the pages, for a report."""
+        """Store the file with the pages for a report."""
         if self._item is not None and path != self._item.path:
             self._item.original = path
 
-    def _show_as(self, place: int) -> None:
-        """Show the text, or the pages; what was on screen stays on screen."""
+    def _show_as(self, index: int) -> None:
+        """Show the text or the pages, at the same position."""
         first, _ = self._selection.seen
-        self.middle.setCurrentIndex(place)
+        self.middle.setCurrentIndex(index)
         if self.pages is not None:
-            self.pages.controls.setVisible(bool(place))
-            self.pages.setMinimumHeight(PAGES if place else 0)
-            self.pages.setSizePolicy(QSizePolicy() if place else _FREE)
-        self.side_note.setVisible(not place)
-        self._legend.on_paper = bool(place)
+            self.pages.controls.setVisible(bool(index))
+            self.pages.setMinimumHeight(PAGES if index else 0)
+            self.pages.setSizePolicy(QSizePolicy() if index else _FREE)
+        self.side_note.setVisible(not index)
+        self._legend.on_paper = bool(index)
         self._show_legend()
         for layout in (self.middle.layout(), self.body, self.frame_layout):
             if layout is not None:
@@ -333,21 +337,21 @@ class TextCard(Card):
             self._selection.shown_from.emit(first)
 
     def _name_unusual(self) -> None:
-        words = _unusual(self.view.text)
-        self.unusual.setText(words)
-        self.unusual.setVisible(bool(words))
+        summary = _unusual(self.view.text)
+        self.unusual.setText(summary)
+        self.unusual.setVisible(bool(summary))
 
     def _toggle(self, checked: bool) -> None:
         self._shade.setText(
             translate("Text", "Hide shading") if checked else translate("Text", "Show shading")
         )
-        self._set_shading(on=checked)
+        self._set_shading(shading=checked)
 
-    def _set_shading(self, *, on: bool) -> None:
-        self.view.set_shading(on)
+    def _set_shading(self, *, shading: bool) -> None:
+        self.view.set_shading(shading)
         if self.pages is not None:
-            self.pages.set_shading(on)
-        self._shaded = on
+            self.pages.set_shading(shading)
+        self._shaded = shading
         self._show_legend()
         self._show_note()
 
@@ -356,47 +360,49 @@ class TextCard(Card):
 
     def _show_legend(self) -> None:
         rows = self._legend.rows(self.width() - 2 * PADDING)
-        least = WITH_LEGEND + (PAGES if self._legend.on_paper else 0)
-        shown = self._shaded and self.height() >= least * rows
-        if shown is self._legend.isHidden():
-            self._legend.setVisible(shown)
+        row_height = WITH_LEGEND + (PAGES if self._legend.on_paper else 0)
+        visible = self._shaded and self.height() >= row_height * rows
+        if visible is self._legend.isHidden():
+            self._legend.setVisible(visible)
             QTimer.singleShot(0, self, self.resized.emit)
         self._legend.update()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Leave the space to the text where there is little."""
+        """Hide the legend if there is little room."""
         super().resizeEvent(event)
         self._show_legend()
 
     def minimumSizeHint(self) -> QSize:
-        """Return the height of two lines and what stands below them; the legend can be spared."""
-        least = super().minimumSizeHint()
+        """Return the size with two lines of text and without the legend."""
+        smallest = super().minimumSizeHint()
         spare = 0 if self._legend.isHidden() else self._legend.minimumHeight() + self.body.spacing()
-        return QSize(least.width(), least.height() - spare)
+        return QSize(smallest.width(), smallest.height() - spare)
 
 
 def _unusual(text: str) -> str:
-    """Name what a reader would not see, or would see as empty boxes."""
+    """Return which characters a reader would not see, or see as empty boxes."""
     scripts, hidden = unusual(text, fonts.face(fonts.READING))
     lines = []
     if scripts:
-        one = translate("Text", "{script:text}, {n:count} {n:plural(character|characters)}")
-        words = translate("Text", "No font of this computer has: {scripts:text}.")
-        lines.append(filled(words, scripts=_some(one, "script", scripts)))
+        part_template = translate(
+            "Text", "{script:text}, {n:count} {n:plural(character|characters)}"
+        )
+        template = translate("Text", "No font of this computer has: {scripts:text}.")
+        lines.append(filled(template, scripts=_some(part_template, "script", scripts)))
     if hidden:
-        one = translate("Text", "{name:text} ({n:count})")
-        words = translate("Text", "Hidden characters, shown as signs: {names:text}.")
-        lines.append(filled(words, names=_some(one, "name", hidden)))
+        part_template = translate("Text", "{name:text} ({n:count})")
+        template = translate("Text", "Hidden characters, shown as signs: {names:text}.")
+        lines.append(filled(template, names=_some(part_template, "name", hidden)))
     return " ".join(lines)
 
 
-def _some(one: str, blank: str, found: dict[str, int]) -> str:
-    """Write the most frequent of some things, and how many more kinds there are."""
-    first = list(found.items())[:_NAMED]
-    parts = [filled(one, n=count, **{blank: name}) for name, count in first]
-    if more := len(found) - len(first):
-        words = translate("Text", "{n:count} {n:plural(more kind|more kinds)}")
-        parts.append(filled(words, n=more))
+def _some(part_template: str, blank: str, counts: dict[str, int]) -> str:
+    """Return the most frequent names with their counts, and the number of further ones."""
+    first = list(counts.items())[:_MAX_KINDS]
+    parts = [filled(part_template, n=count, **{blank: name}) for name, count in first]
+    if further := len(counts) - len(first):
+        template = translate("Text", "{n:count} {n:plural(more kind|more kinds)}")
+        parts.append(filled(template, n=further))
     return "; ".join(parts)
 
 
@@ -405,8 +411,8 @@ def _facts(text: str, audit: Audit | None) -> str:
         return filled(translate("Text", "{n:count} {n:plural(character|characters)}"), n=len(text))
     tokens = filled(translate("Text", "{n:count} {n:plural(token|tokens)}"), n=audit.input.tokens)
     if audit.stopped is not None:
-        words = translate("Text", "{read:count} of {n:count} tokens read, the rest is grey")
-        tokens = filled(words, read=audit.stopped.read, n=audit.stopped.tokens)
+        template = translate("Text", "{read:count} of {n:count} tokens read, the rest is grey")
+        tokens = filled(template, read=audit.stopped.read, n=audit.stopped.tokens)
     parts = [
         tokens,
         filled(
@@ -420,9 +426,9 @@ def _facts(text: str, audit: Audit | None) -> str:
         marks = translate("Text", "{n:count} {n:plural(mark|marks)}")
         parts.append(filled(marks, n=len(audit.finding.marks)))
     if passages := len(audit.finding.passages):
-        words = translate("Text", "{n:count} {n:plural(passage|passages)}")
-        parts.append(filled(words, n=passages))
+        template = translate("Text", "{n:count} {n:plural(passage|passages)}")
+        parts.append(filled(template, n=passages))
     if pieces := len(audit.input.excluded):
-        words = translate("Text", "{n:count} {n:plural(piece|pieces)} left out (hatched)")
-        parts.append(filled(words, n=pieces))
+        template = translate("Text", "{n:count} {n:plural(piece|pieces)} left out (hatched)")
+        parts.append(filled(template, n=pieces))
     return " · ".join(parts)

@@ -1,4 +1,4 @@
-"""The text on screen: mouse, keyboard, search, selection; and the strip of the whole document."""
+"""The view of the text with mouse, keyboard, search and selection, and the document strip."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from pura_audit.workbench.text_canvas import MARGIN, STEPS, TextCanvas
 
 
 class TextView(TextCanvas):
-    """Shows a text; its tokens can be selected, searched and walked along."""
+    """A view of a text with selection, search and keyboard navigation."""
 
     def __init__(self, selection: Selection, theme: Theme) -> None:
         super().__init__(selection, theme)
@@ -57,12 +57,12 @@ class TextView(TextCanvas):
         self._describe()
 
     def go_to_match(self, number: int) -> None:
-        """Scroll to a found place and select its token."""
+        """Scroll to a match and select its token."""
         if not self.matches:
             return
-        place = self.matches[number % len(self.matches)]
-        self._scroll_to(self._lines.of_character(place))
-        token = self.token_of_character(place)
+        character = self.matches[number % len(self.matches)]
+        self._scroll_to(self._lines.of_character(character))
+        token = self.token_of_character(character)
         if token is not None:
             self._selection.select_token(token)
 
@@ -93,9 +93,9 @@ class TextView(TextCanvas):
         line = self._lines.of_character(int(self._starts[token]))
         self.verticalScrollBar().setValue((line - 1) * self.line_height)
 
-    def show_character(self, place: int) -> None:
-        """Bring a character to the upper third of the screen."""
-        line = self._lines.of_character(place)
+    def show_character(self, character: int) -> None:
+        """Scroll a character to the upper third of the view."""
+        line = self._lines.of_character(character)
         self._scroll_whole(line - self.viewport().height() / 3 / self.line_height)
 
     def _scroll_to(self, line: int) -> None:
@@ -133,19 +133,19 @@ class TextView(TextCanvas):
             )
         )
 
-    def token_of_character(self, place: int) -> int | None:
+    def token_of_character(self, character: int) -> int | None:
         """Return the token that holds a character; None without an audit."""
         if not self._starts.size:
             return None
-        token = int(np.searchsorted(self._ends, place, side="right"))
+        token = int(np.searchsorted(self._ends, character, side="right"))
         return min(token, self._starts.size - 1)
 
     def token_at(self, point: QPointF) -> int | None:
         """Return the token under a point of the viewport, or None."""
-        place = self._character_at(point)
-        if place is None or self.is_excluded(place):
+        character = self._character_at(point)
+        if character is None or self.is_excluded(character):
             return None
-        return self.token_of_character(place)
+        return self.token_of_character(character)
 
     def _character_at(self, point: QPointF) -> int | None:
         number = int((point.y() - 4 + self.verticalScrollBar().value()) // self.line_height)
@@ -160,7 +160,7 @@ class TextView(TextCanvas):
         return min(shaped.start + inside, max(shaped.start, shaped.end - 1))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Select the token under the pointer; what a copy takes begins here."""
+        """Select the token under the pointer, and begin a selection to copy."""
         if event.button() != Qt.MouseButton.LeftButton:
             return
         token = self.token_at(event.position())
@@ -170,20 +170,20 @@ class TextView(TextCanvas):
         self._choose(self._anchor, self._anchor)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Name characters that are shown as signs; choose what a copy takes."""
-        place = self._character_at(event.position())
-        name = hidden_name(self._text[place]) if place is not None and self._text else None
-        if not name and place is not None and self.is_excluded(place):
+        """Show the names of hidden characters, and extend the selection to copy."""
+        character = self._character_at(event.position())
+        name = hidden_name(self._text[character]) if character is not None and self._text else None
+        if not name and character is not None and self.is_excluded(character):
             name = translate("Text", "Left out of the examined text by a rule")
         QToolTip.showText(event.globalPosition().toPoint(), name or "", self)
         if event.buttons() & Qt.MouseButton.LeftButton:
             self._choose(self._anchor, self._nearest(event.position()))
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Choose a word."""
-        place = self._character_at(event.position())
-        if place is not None and not self._text[place].isspace():
-            start, end = place, place + 1
+        """Select a word to copy."""
+        character = self._character_at(event.position())
+        if character is not None and not self._text[character].isspace():
+            start, end = character, character + 1
             while start and not self._text[start - 1].isspace():
                 start -= 1
             while end < len(self._text) and not self._text[end].isspace():
@@ -203,13 +203,13 @@ class TextView(TextCanvas):
         menu.popup(event.globalPos())
 
     def copy(self) -> None:
-        """Put what is chosen on the clipboard, as it is in the text."""
+        """Copy the selection to the clipboard, in its original characters."""
         start, end = self.chosen
         if start < end:
             QGuiApplication.clipboard().setText(self._text[start:end])
 
     def copy_passage(self) -> None:
-        """Put the marked passage of the selected token on the clipboard."""
+        """Copy the marked passage of the selected token to the clipboard."""
         if (passage := self._passage()) is not None:
             QGuiApplication.clipboard().setText(self._text[passage.start : passage.end])
 
@@ -219,48 +219,48 @@ class TextView(TextCanvas):
         return next(inside, None) if token is not None else None
 
     def _nearest(self, point: QPointF) -> int:
-        """Return the place between two characters that is nearest to a point."""
+        """Return the position between two characters that is nearest to a point."""
         line = int((point.y() - 4 + self.verticalScrollBar().value()) // self.line_height)
         shaped = self._shape(max(0, min(line, len(self._lines) - 1)))
         unit = shaped.line.xToCursor(point.x() - MARGIN)
         inside = unit if shaped.units is None else int(np.searchsorted(shaped.units, unit))
         return min(shaped.start + inside, shaped.end)
 
-    def _choose(self, anchor: int, place: int) -> None:
+    def _choose(self, anchor: int, character: int) -> None:
         self._anchor = anchor
-        self.chosen = (min(anchor, place), max(anchor, place))
+        self.chosen = (min(anchor, character), max(anchor, character))
         self.viewport().update()
 
     def _extend(self, key: int) -> bool:
-        """Choose more or less with the keys; say whether the key did that."""
+        """Extend or reduce the selection to copy; return whether the key did that."""
         start, end = self.chosen
-        place = start if end == self._anchor else end
-        line = self._lines.of_character(min(place, max(0, len(self._text) - 1)))
-        offset = place - self._lines.span(line)[0]
+        character = start if end == self._anchor else end
+        line = self._lines.of_character(min(character, max(0, len(self._text) - 1)))
+        offset = character - self._lines.span(line)[0]
         match key:
             case Qt.Key.Key_Left:
-                place -= 1
+                character -= 1
             case Qt.Key.Key_Right:
-                place += 1
+                character += 1
             case Qt.Key.Key_Home:
-                place = 0
+                character = 0
             case Qt.Key.Key_End:
-                place = len(self._text)
+                character = len(self._text)
             case Qt.Key.Key_Up | Qt.Key.Key_Down:
-                there = line + (1 if key == Qt.Key.Key_Down else -1)
-                if not 0 <= there < len(self._lines):
-                    place = 0 if there < 0 else len(self._text)
+                next_line = line + (1 if key == Qt.Key.Key_Down else -1)
+                if not 0 <= next_line < len(self._lines):
+                    character = 0 if next_line < 0 else len(self._text)
                 else:
-                    first, last = self._lines.span(there)
-                    place = min(first + offset, last)
+                    first, last = self._lines.span(next_line)
+                    character = min(first + offset, last)
             case _:
                 return False
-        self._choose(self._anchor, max(0, min(place, len(self._text))))
-        self._scroll_to(self._lines.of_character(max(0, min(place, len(self._text)) - 1)))
+        self._choose(self._anchor, max(0, min(character, len(self._text))))
+        self._scroll_to(self._lines.of_character(max(0, min(character, len(self._text)) - 1)))
         return True
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Move from token to token, from line to line, to the ends; choose, copy, zoom."""
+        """Move between tokens and lines, select, copy and zoom."""
         token = self._selection.token
         if event.matches(QKeySequence.StandardKey.Copy):
             self.copy()
@@ -288,13 +288,13 @@ class TextView(TextCanvas):
                 self._announce(event.key())
 
     def _announce(self, key: int) -> None:
-        """Have the token read out; after a step up or down, the line."""
+        """Announce the token to screen readers; after a vertical step, the line."""
         across = (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Home, Qt.Key.Key_End)
-        words, token = self.accessibleDescription(), self._selection.token
+        text, token = self.accessibleDescription(), self._selection.token
         if key not in across and token is not None:
             line = self._lines.of_character(int(self._starts[token]))
-            words = self._safe[slice(*self._lines.span(line))]
-        announce(self, words)
+            text = self._safe[slice(*self._lines.span(line))]
+        announce(self, text)
 
     def _target(self, key: int, token: int) -> int | None:
         keys = Qt.Key
@@ -318,50 +318,50 @@ class TextView(TextCanvas):
                 return self._vertical(token, page)
         return None
 
-    def _vertical(self, token: int, by: int) -> int:
+    def _vertical(self, token: int, steps: int) -> int:
         start = int(self._starts[token])
-        here = self._lines.of_character(start)
-        there = max(0, min(here + by, len(self._lines) - 1))
-        step = 1 if by > 0 else -1
-        while self._empty[there] and 0 < there < len(self._lines) - 1:
-            there += step
-        offset = start - self._lines.span(here)[0]
-        first, end = self._lines.span(there)
-        found = self.token_of_character(min(first + offset, max(first, end - 1)))
-        return token if found is None else found
+        line = self._lines.of_character(start)
+        next_line = max(0, min(line + steps, len(self._lines) - 1))
+        step = 1 if steps > 0 else -1
+        while self._empty[next_line] and 0 < next_line < len(self._lines) - 1:
+            next_line += step
+        offset = start - self._lines.span(line)[0]
+        first, end = self._lines.span(next_line)
+        nearest = self.token_of_character(min(first + offset, max(first, end - 1)))
+        return token if nearest is None else nearest
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Zoom with Ctrl, else scroll."""
+        """Zoom with Ctrl, or scroll."""
         if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             self.set_text_size(self._size + (1 if event.angleDelta().y() > 0 else -1))
         else:
             super().wheelEvent(event)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Draw the ring."""
+        """Draw the focus ring."""
         super().focusInEvent(event)
         self.viewport().update()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Draw no ring any more."""
+        """Remove the focus ring."""
         super().focusOutEvent(event)
         self.viewport().update()
 
 
 def supporting(audit: Audit | None) -> str:
-    """Say what a blue token does; a mark by others carries no payload."""
+    """Return the meaning of a blue token; third-party watermarks carry no payload."""
     if audit is None or audit.profile.foreign is None:
         return translate("Text", "supports the payload")
     return translate("Text", "speaks for the mark")
 
 
-BAR: Final = 28
+BAR: Final = 28  # pixels of the coloured bar
 BRACKET: Final = 6  # width of the brackets left of the bar
 FULL: Final = 60  # characters from which a line is as grey as any
 
 
 class _Sums(NamedTuple):
-    """What the lines of a text hold, each float64 [N]."""
+    """Sums over the lines of a text, each float64 [N]."""
 
     filled: npt.NDArray[np.float64]
     evidence: npt.NDArray[np.float64]
@@ -370,7 +370,7 @@ class _Sums(NamedTuple):
 
 
 class DocumentStrip(QWidget):
-    """Every line of a text as a row of colour; a press goes there.
+    """A strip with every line of a text as a row of colour; a press scrolls there.
 
     Rows stand for lines, not for tokens, so that the frame of what is on screen is where the text
     is. Evidence is shaded inside the passages of marks only: the rest of a text says nothing, and a
@@ -419,42 +419,42 @@ class DocumentStrip(QWidget):
         mean = _means(sums.evidence, sums.carriers, first, last)
         size = np.maximum(np.searchsorted(STEPS, np.abs(mean), side="right"), 1)
         level = np.where(mean < 0, -size, size)
-        here = _means(sums.marked, np.ones(lines), first, last) > 0
-        return np.where(here, level, 0).astype(np.int8)
+        marked = _means(sums.marked, np.ones(lines), first, last) > 0
+        return np.where(marked, level, 0).astype(np.int8)
 
     def _sum_lines(self) -> _Sums:
-        """Sum up what the tokens of each line say; a change of height needs no more than that."""
+        """Return the sums over the tokens of each line, which do not depend on the height."""
         starts = self._view.line_starts()
         lines = starts.size - 1
         full = np.minimum(np.diff(starts), FULL) / FULL
-        audit, places = self._selection.audit, self._view.token_starts()
-        if audit is None or not self._view.shading or not places.size or not starts[-1]:
+        audit, token_starts = self._selection.audit, self._view.token_starts()
+        if audit is None or not self._view.shading or not token_starts.size or not starts[-1]:
             return _Sums(full, *np.zeros((3, lines)))
         # Tokens stand in the order of the text: those of each line are a stretch.
-        edges = np.searchsorted(places, starts[:-1])
-        line = np.repeat(np.arange(lines), np.diff(np.append(edges, places.size)))
-        inside = np.zeros(places.size + 1, dtype=np.int64)
+        edges = np.searchsorted(token_starts, starts[:-1])
+        line = np.repeat(np.arange(lines), np.diff(np.append(edges, token_starts.size)))
+        inside = np.zeros(token_starts.size + 1, dtype=np.int64)
         for _, passage in self._view.passages:
             inside[passage.first_token] += 1
             inside[passage.last_token + 1] -= 1
         marked = np.cumsum(inside[:-1]) > 0
-        carries = np.zeros(places.size, dtype=bool)
+        carries = np.zeros(token_starts.size, dtype=bool)
         carries[audit.steps.token] = True
         evidence = np.where(marked, audit.tokens.log10_evidence, 0.0)
-        values = (evidence, marked & carries, marked)
-        return _Sums(full, *(np.bincount(line, v, lines).astype(np.float64) for v in values))
+        token_sums = (evidence, marked & carries, marked)
+        return _Sums(full, *(np.bincount(line, v, lines).astype(np.float64) for v in token_sums))
 
     def _words(self) -> str:
         count = len(self._view.passages)
         if not count:
             return translate("Text", "No passage is marked.")
-        words = translate(
+        template = translate(
             "Text",
             "{n:plural(One passage is|{n:count} passages are)} marked; the first begins at "
             "{share:text} % of the text.",
         )
         begin = self._view.passages[0][1].start / max(1, int(self._view.line_starts()[-1]))
-        return filled(words, n=count, share=round(100 * begin))
+        return filled(template, n=count, share=round(100 * begin))
 
     # Painting
 
@@ -512,20 +512,20 @@ class DocumentStrip(QWidget):
         lines = np.searchsorted(starts, ends, side="right") - 1
         numbers = np.array([number for number, _ in passages])
         # A long text has a thousand passages on a few hundred pixels: what touches is one line.
-        found = sorted(
+        stretches = sorted(
             (top, bottom, number)
             for number in np.unique(numbers).tolist()
             for top, bottom in self._stretches(lines[numbers == number])
         )
         free = -1.0
-        for top, bottom, number in found:
+        for top, bottom, number in stretches:
             bold = several and number == self._selection.mark
             painter.setPen(mark_pen(self._theme, number, 3 if bold else 2))
             painter.drawLine(x, top, x, bottom)
             if several and (top + bottom) / 2 - BADGE / 2 > free:
-                at = min(max(0.0, (top + bottom) / 2 - BADGE / 2), self.height() - BADGE)
-                paint_badge(painter, self._theme, number, QRectF(0, at, BADGE, BADGE))
-                free = at + BADGE
+                badge_y = min(max(0.0, (top + bottom) / 2 - BADGE / 2), self.height() - BADGE)
+                paint_badge(painter, self._theme, number, QRectF(0, badge_y, BADGE, BADGE))
+                free = badge_y + BADGE
 
     def _stretches(self, lines: npt.NDArray[np.int64]) -> list[tuple[int, int]]:
         """Return from where to where passages lie, in pixels; 3 at least, what touches is one.
@@ -553,13 +553,13 @@ class DocumentStrip(QWidget):
             for y in {round(self._y(line)) for line in hits.tolist()}:
                 painter.drawLine(round(bar.right()) - 9, y, round(bar.right()) - 1, y)
         if (spans := self._view.differences.spans).size:
-            found = np.searchsorted(starts, spans[:, 0], side="right") - 0.5
+            differences = np.searchsorted(starts, spans[:, 0], side="right") - 0.5
             painter.setPen(QPen(self._theme.colour("text"), 2))
-            for y in {round(self._y(line)) for line in found.tolist()}:
+            for y in {round(self._y(line)) for line in differences.tolist()}:
                 painter.drawLine(round(bar.left()) + 1, y, round(bar.left()) + 6, y)
-        token, places = self._selection.token, self._view.token_starts()
-        if token is not None and token < places.size:
-            line = np.searchsorted(starts, places[token], side="right") - 0.5
+        token, token_starts = self._selection.token, self._view.token_starts()
+        if token is not None and token < token_starts.size:
+            line = np.searchsorted(starts, token_starts[token], side="right") - 0.5
             painter.setPen(QPen(self._theme.colour("accent"), 2))
             y = round(self._y(float(line)))
             painter.drawLine(round(bar.left()) + 1, y, round(bar.right()) - 1, y)
@@ -573,12 +573,12 @@ class DocumentStrip(QWidget):
         self._view.show_middle(self._line_at(point.y()))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Bring that part of the text on screen."""
+        """Scroll to the part of the text under the pointer."""
         if event.button() == Qt.MouseButton.LeftButton:
             self._go(event.position())
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Follow the pointer."""
+        """Scroll with the pointer."""
         if event.buttons() & Qt.MouseButton.LeftButton:
             self._go(event.position())
 
@@ -587,34 +587,34 @@ class DocumentStrip(QWidget):
         QApplication.sendEvent(self._view.verticalScrollBar(), event)
 
     def event(self, event: QEvent) -> bool:
-        """Say what stands under the pointer."""
+        """Show a tooltip for the part under the pointer."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             QToolTip.showText(event.globalPos(), self.words_at(event.pos().y()), self)
             return True
         return super().event(event)
 
     def words_at(self, y: float) -> str:
-        """Say which part of the text a height of the strip stands for."""
+        """Return a description of the part of the text at a height of the strip."""
         starts = self._view.line_starts()
-        place = int(starts[min(int(self._line_at(y)), starts.size - 2)])
-        words = translate("Text", "{share:text} % of the text")
-        words = filled(words, share=round(100 * place / max(1, int(starts[-1]))))
+        character = int(starts[min(int(self._line_at(y)), starts.size - 2)])
+        text = translate("Text", "{share:text} % of the text")
+        text = filled(text, share=round(100 * character / max(1, int(starts[-1]))))
         end = int(starts[min(int(self._line_at(y)) + 1, starts.size - 1)])
-        here = (n for n, p in self._view.passages if p.start < end and place < p.end)
-        number = next(here, None)
+        passages = (n for n, p in self._view.passages if p.start < end and character < p.end)
+        number = next(passages, None)
         if number is None:
-            return words
-        return words + " · " + filled(translate("Text", "mark {n:text}"), n=number + 1)
+            return text
+        return text + " · " + filled(translate("Text", "mark {n:text}"), n=number + 1)
 
 
 def _means(
-    values: npt.NDArray[Any],
+    figures: npt.NDArray[Any],
     weights: npt.NDArray[Any],
     first: npt.NDArray[np.int64],
     last: npt.NDArray[np.int64],
 ) -> npt.NDArray[np.float64]:
     """Return the sum of values over the sum of weights of each range of lines; 0 for none."""
-    sums = np.concatenate(([0.0], np.cumsum(values)))
+    sums = np.concatenate(([0.0], np.cumsum(figures)))
     counts = np.concatenate(([0.0], np.cumsum(weights)))
     total, count = sums[last] - sums[first], counts[last] - counts[first]
     means: npt.NDArray[np.float64] = total / np.maximum(count, 1e-12)

@@ -1,4 +1,4 @@
-"""The selected token: its ring, its numbers, and a sentence that says what it means."""
+"""The card of the selected token: its ring, its numbers, and a sentence about it."""
 
 from __future__ import annotations
 
@@ -62,12 +62,12 @@ class Ring(QWidget):
         return QSize(208, 208)
 
     def show_facts(self, facts: TokenFacts | None) -> None:
-        """Draw another token."""
+        """Show another token."""
         self._facts = facts
         self.update()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Step through the tokens that carry bits."""
+        """Move between the tokens that carry bits."""
         steps = {Qt.Key.Key_Right: 1, Qt.Key.Key_Down: 1, Qt.Key.Key_Left: -1, Qt.Key.Key_Up: -1}
         step = steps.get(Qt.Key(event.key()))
         if step is None:
@@ -117,29 +117,31 @@ class Ring(QWidget):
         count = len(facts.labels)
         start = float(facts.anchors[sector]) - 0.5 / count
         share = float(facts.posterior[sector])
-        asked = sector == facts.expected
-        known = facts.expected is not None  # not so where the payload is withheld
+        expected = sector == facts.expected
+        is_known = facts.expected is not None  # not so where the payload is withheld
         painter.setPen(QPen(self._theme.colour("line"), 1))
         painter.setBrush(self._theme.colour("background"))
         painter.drawPath(_wedge(centre, inner, outer, start, 1 / count))
         if share > 0.005:
-            tone = self._theme.colour(("support" if asked else "against") if known else "muted")
+            tone = self._theme.colour(
+                ("support" if expected else "against") if is_known else "muted"
+            )
             tone.setAlphaF(0.45)
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(tone)
             reach = math.sqrt(inner**2 + share * (outer**2 - inner**2))  # area tells the share
             painter.drawPath(_wedge(centre, inner, reach, start, 1 / count))
-            if known and not asked:
+            if is_known and not expected:
                 painter.setBrush(Qt.BrushStyle.BDiagPattern)
                 painter.setBrush(_hatch(self._theme))
                 painter.drawPath(_wedge(centre, inner, reach, start, 1 / count))
-        if asked:
+        if expected:
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.setPen(QPen(self._theme.colour("support"), 2))
             painter.drawPath(_wedge(centre, inner, outer, start, 1 / count))
         middle = _point(centre, inner + 0.56 * (outer - inner), start + 0.5 / count)
-        painter.setFont(fonts.mono(fonts.LABEL if outer > 64 else 9, strong=asked))
-        painter.setPen(self._theme.colour("text" if asked else "muted"))
+        painter.setFont(fonts.mono(fonts.LABEL if outer > 64 else 9, strong=expected))
+        painter.setPen(self._theme.colour("text" if expected else "muted"))
         painter.drawText(
             QRectF(middle.x() - 20, middle.y() - 9, 40, 18),
             Qt.AlignmentFlag.AlignCenter,
@@ -157,27 +159,27 @@ class Ring(QWidget):
         height = height / height.max() * KERNEL_SHARE * (outer - inner)
         painter.setBrush(Qt.BrushStyle.NoBrush)
         for sector, anchor in enumerate(facts.anchors):
-            asked = sector == facts.expected
-            tone = self._theme.colour("support" if asked else "muted")
-            painter.setPen(QPen(tone, 1.5 if asked else 1))
-            places = [
+            expected = sector == facts.expected
+            tone = self._theme.colour("support" if expected else "muted")
+            painter.setPen(QPen(tone, 1.5 if expected else 1))
+            points = [
                 _point(centre, inner + up, float(anchor) + side)
                 for side, up in zip(away.tolist(), height.tolist(), strict=True)
             ]
-            painter.drawPolyline(QPolygonF(places))
+            painter.drawPolyline(QPolygonF(points))
 
     def event(self, event: QEvent) -> bool:
-        """Tell the numbers of the sector under the mouse."""
+        """Show the numbers of the sector under the pointer."""
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             QToolTip.showText(event.globalPos(), self.words_at(QPointF(event.pos())), self)
             return True
         return super().event(event)
 
-    def words_at(self, place: QPointF) -> str:
-        """Return what is known of the sector at a place; empty beside the ring."""
+    def words_at(self, point: QPointF) -> str:
+        """Return the numbers of the sector at a point; empty beside the ring."""
         facts = self._facts
         side = min(self.width(), self.height()) - 2
-        away = place - QPointF(self.width() / 2, self.height() / 2)
+        away = point - QPointF(self.width() / 2, self.height() / 2)
         outer = side / 2 - 14
         distance = math.hypot(away.x(), away.y())
         if facts is None or not outer * 0.52 <= distance <= outer + 12:
@@ -185,14 +187,14 @@ class Ring(QWidget):
         sector = facts.sector_at(math.atan2(away.x(), -away.y()) / (2 * math.pi) % 1.0)
         if sector is None:
             return ""
-        words = translate(
+        template = translate(
             "Ring",
             "Sector {name:text}\nAnchor {anchor:text}\nKernel weight {weight:text}\n"
             "Share {share:text}",
         )
         weight = power(float(facts.weights[sector]), 2)
         return filled(
-            words,
+            template,
             name=facts.labels[sector],
             anchor=decimal(float(facts.anchors[sector]), 3),
             weight=weight,
@@ -201,11 +203,11 @@ class Ring(QWidget):
 
     def _anchors(self, painter: QPainter, centre: QPointF, outer: float, facts: TokenFacts) -> None:
         for sector, anchor in enumerate(facts.anchors):
-            asked = sector == facts.expected
+            expected = sector == facts.expected
             painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(self._theme.colour("support" if asked else "muted"))
+            painter.setBrush(self._theme.colour("support" if expected else "muted"))
             painter.drawEllipse(
-                _point(centre, outer, float(anchor)), *((4, 4) if asked else (2.5, 2.5))
+                _point(centre, outer, float(anchor)), *((4, 4) if expected else (2.5, 2.5))
             )
 
     def _interval(
@@ -215,11 +217,11 @@ class Ring(QWidget):
         radius = outer + 8
         width = facts.hi - facts.lo
         if width < LEAST_ARC:
-            place = _point(centre, radius, (facts.lo + facts.hi) / 2)
+            centre_point = _point(centre, radius, (facts.lo + facts.hi) / 2)
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(tone)
             painter.save()
-            painter.translate(place)
+            painter.translate(centre_point)
             painter.rotate(45)
             painter.drawRect(QRectF(-3.5, -3.5, 7, 7))
             painter.restore()
@@ -235,7 +237,7 @@ class Ring(QWidget):
         if inner < 30:
             return
         share = 100 * (facts.hi - facts.lo)
-        words = (
+        caption = (
             f"{decimal(share, 1)}\N{NO-BREAK SPACE}%"
             if share >= 0.05
             else f"< {decimal(0.1, 1)}\N{NO-BREAK SPACE}%"
@@ -245,7 +247,7 @@ class Ring(QWidget):
         painter.drawText(
             QRectF(centre.x() - inner, centre.y() - (20 if inner >= 40 else 11), 2 * inner, 22),
             Qt.AlignmentFlag.AlignCenter,
-            words,
+            caption,
         )
         if inner < 40:
             return
@@ -281,13 +283,13 @@ def _wedge(centre: QPointF, inner: float, outer: float, start: float, width: flo
     return path
 
 
-def explain(facts: TokenFacts, threshold: float, *, found: bool) -> str:
-    """Say in a sentence what a token says.
+def explain(facts: TokenFacts, threshold: float, *, is_marked: bool) -> str:
+    """Return a sentence about the evidence of a token.
 
     Args:
         facts: The token.
         threshold: Entropy in bits from which a token carries bits.
-        found: A mark was found; without one there is no payload to speak of.
+        is_marked: Whether a mark was found; without one there is no payload.
     """
     if math.isnan(facts.lo):
         return _explain_foreign(facts.gate)
@@ -308,11 +310,11 @@ def explain(facts: TokenFacts, threshold: float, *, found: bool) -> str:
                 bits=decimal(facts.entropy_bits, 1),
                 least=decimal(threshold, 1),
             )
-    return _explain_carrier(facts, found=found)
+    return _explain_carrier(facts, is_marked=is_marked)
 
 
 def _explain_foreign(gate: Gate) -> str:
-    """Say whether a token counts for a mark by others."""
+    """Return whether a token counts for a third-party watermark."""
     match gate:
         case Gate.CARRIES:
             return translate("Ring", "Counts: the tokens before it occur here for the first time.")
@@ -323,26 +325,26 @@ def _explain_foreign(gate: Gate) -> str:
     )
 
 
-def _explain_carrier(facts: TokenFacts, *, found: bool) -> str:
+def _explain_carrier(facts: TokenFacts, *, is_marked: bool) -> str:
     if facts.expected is None:
         return ""
-    asked = facts.labels[facts.expected]
-    if not found:
-        words = translate(
+    expected = facts.labels[facts.expected]
+    if not is_marked:
+        template = translate(
             "Ring",
             "The best fitting bits ask for sector {sector:text} here; they are not a finding.",
         )
     elif facts.log10_evidence > 0.02:
-        words = translate("Ring", "Supports the payload, which asks for sector {sector:text}.")
+        template = translate("Ring", "Supports the payload, which asks for sector {sector:text}.")
     elif facts.log10_evidence < -0.02:
-        words = translate(
+        template = translate(
             "Ring", "Speaks against the payload, which asks for sector {sector:text}."
         )
     else:
-        words = translate(
+        template = translate(
             "Ring", "Says next to nothing: the payload asks for sector {sector:text}."
         )
-    return filled(words, sector=asked)
+    return filled(template, sector=expected)
 
 
 def _positions(facts: TokenFacts) -> str:
@@ -353,14 +355,14 @@ def _positions(facts: TokenFacts) -> str:
     bits = filled(translate("Ring", "{n:count} {n:plural(bit|bits)}"), n=facts.arity)
     first, last = facts.positions[0] + 1, facts.positions[-1] + 1
     if first == last:
-        where = filled(translate("Ring", "position {n:text}"), n=first)
+        positions = filled(translate("Ring", "position {n:text}"), n=first)
     else:
-        where = filled(translate("Ring", "positions {range:text}"), range=f"{first}–{last}")
-    return f"{bits} · {where}"
+        positions = filled(translate("Ring", "positions {range:text}"), range=f"{first}–{last}")
+    return f"{bits} · {positions}"
 
 
 class TokenCard(PlotCard):
-    """Why: what one token says."""
+    """The card with the evidence of one token."""
 
     def __init__(self, selection: Selection, theme: Theme) -> None:
         super().__init__(translate("Ring", "Token"), theme)
@@ -420,8 +422,8 @@ class TokenCard(PlotCard):
             ),
         )
         grid.setRowStretch(0, 1)
-        for row, (key, words, means) in enumerate(names, start=1):
-            caption = label(words, "muted")
+        for row, (key, caption_text, means) in enumerate(names, start=1):
+            caption = label(caption_text, "muted")
             value = label("–", "value")
             value.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             self._values[key] = value
@@ -467,7 +469,7 @@ class TokenCard(PlotCard):
         self.redescribe()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep the room of its sentence, however many lines that takes."""
+        """Keep the height of the sentence constant."""
         super().resizeEvent(event)
         self._keep_height()
 
@@ -475,25 +477,25 @@ class TokenCard(PlotCard):
         self.setMinimumHeight(self.frame_layout.totalMinimumHeightForWidth(self.width()))
 
     def _show(self, facts: TokenFacts, audit: Audit) -> None:
-        words = safe_text(facts.text).strip() or safe_text(facts.text)
-        if len(words) > 14:
-            words = f"{words[:13]}…"
+        text = safe_text(facts.text).strip() or safe_text(facts.text)
+        if len(text) > 14:
+            text = f"{text[:13]}…"
         title = translate("Ring", "Token {n:text}  “{words:text}”")
-        self.title.setText(filled(title, n=facts.index + 1, words=words))
+        self.title.setText(filled(title, n=facts.index + 1, words=text))
         self.side_note.setText(_positions(facts))
         threshold = audit.profile.entropy_thresholds_bits[0]
-        self._words.setText(explain(facts, threshold, found=audit.verdict == "mark"))
+        self._words.setText(explain(facts, threshold, is_marked=audit.verdict == "mark"))
         carries = bool(facts.arity)
         counts = facts.gate is Gate.CARRIES
         strongest = facts.strongest
-        shown = {
+        texts = {
             "interval": _interval(facts.lo, facts.hi),
             "phase": decimal(facts.phase, 3) if carries else "–",
             "sector": facts.labels[strongest] if strongest is not None else "–",
             "share": self._share(facts),
             "evidence": f"{signed(facts.log10_evidence)} log₁₀" if counts else "–",
         }
-        for key, value in shown.items():
+        for key, value in texts.items():
             self._values[key].setText(value)
 
     @staticmethod
@@ -503,7 +505,7 @@ class TokenCard(PlotCard):
         return decimal(float(facts.posterior[facts.expected]), 2)
 
     def table(self) -> Table:
-        """Return one row a sector."""
+        """Return the headers, and one row for each sector."""
         headers = (
             translate("Ring", "Sector"),
             translate("Ring", "Label"),
@@ -528,19 +530,19 @@ class TokenCard(PlotCard):
         ]
 
     def summary(self) -> str:
-        """Say what the ring shows."""
+        """Return a description of the ring."""
         if self._facts is None:
             return self._words.text()
         parts = [self.title.text(), self.side_note.text(), self._words.text()]
         return ". ".join(p.rstrip(".") for p in parts if p) + "."
 
     def file_stem(self) -> str:
-        """Return the name that an exported file is offered."""
+        """Return the suggested name of an exported file, without its suffix."""
         return f"token-{self._facts.index + 1}" if self._facts else "token"
 
 
 def _interval(lo: float, hi: float) -> str:
-    """Write both ends with as many digits as tell them apart, six at most."""
+    """Return an interval whose ends have enough digits to differ, at most six."""
     if math.isnan(lo):
         return "–"
     for digits in range(3, 6):

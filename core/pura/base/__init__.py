@@ -1,4 +1,4 @@
-"""What every package stands on: errors, texts, strict decoder, JSON, files, SQLite, processes.
+"""Foundations of all packages: errors, texts, strict decoder, JSON, files, SQLite, processes.
 
 Read :mod:`pura.base.errors` first, then :mod:`pura.base.decoder`.
 """

@@ -1,12 +1,11 @@
-"""The one catalogue of words: every text for people by its key, in every language.
+"""The message catalogue: every text for people by its key, in every language.
 
-Each language has a folder in ``resources/languages``; the files of its ``words`` are the volumes,
-which hold its texts by key. A text whose English stands in the code, as the help of the command
-does, has that as its key, and no volume in English. All
-volumes share one syntax. A blank is written ``{name:kind}``; its kind decides how a value is
-written in each language. ``{name:plural(form for 1|form for other counts)}`` chooses a form, which
-may hold blanks of its own; ``{name:word(group)}`` stands for the word of the group whose English
-the value is.
+Each language has a folder in ``resources/languages``; the files in its ``words`` are the volumes,
+which contain the texts by key. If the English text is in the code, as for the help of the command,
+it is the key, and there is no English volume. All volumes share one syntax. A blank is written
+``{name:kind}``; its kind decides how a value is written in each language.
+``{name:plural(form for 1|form for other counts)}`` chooses a form, which may contain further
+blanks. ``{name:word(group)}`` stands for the word of the group whose English text is the value.
 
 >>> catalogue("errors").fill("input.part", "en", {})
 'It is not clear which part of the file is meant.'
@@ -63,23 +62,23 @@ PRESENT: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
     "input.special": ("input.read", {"why": {"key": "reason.special", "values": {}}}),
     "model.ids": ("audit.ids-list", {}),
 }
-"""The key of today, and the values that the former one did not have."""
+"""The present key of each former key, and the values that the former one did not have."""
 
 
 SCHEMA: Final = "pura-words/2"
 NOT_REGULAR: Final = -1
-"""Number of an :class:`OSError` of ours: what was to be read is a pipe, a device or a socket."""
-# The forms of a plural may hold blanks, and words in parentheses.
+"""Number of an :class:`OSError` that this program raises for a pipe, a device or a socket."""
+# The forms of a plural may contain blanks, and words in parentheses.
 _BLANK: Final = re.compile(r"\{(\w+):(\w+)(?:\(((?:[^()]|\([^()]*\))*)\))?\}")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Phrase:
-    """A text that is not yet in any language; as a value it fills a blank of another one.
+    """A text that is independent of the language; as a value it fills a blank of another text.
 
     Attributes:
-        key: Its name in the volume.
-        values: What its blanks hold, by name.
+        key: Key of the text in the volume.
+        values: Values of its blanks, by name.
     """
 
     key: str
@@ -87,7 +86,7 @@ class Phrase:
 
 
 Value: TypeAlias = str | int | float | Phrase | tuple[Phrase, ...]
-"""What fills a blank; several phrases stand one after another."""
+"""A value for a blank; several phrases are written one after another."""
 
 
 def phrase(key: str, /, **values: Value) -> Phrase:
@@ -96,11 +95,11 @@ def phrase(key: str, /, **values: Value) -> Phrase:
 
 
 def quoted(names: Sequence[str | Phrase], *, most: int = 0) -> Phrase | str:
-    """Return names one after another, each in the quotation marks of the reader's language.
+    """Return a list of names, each in the quotation marks of the reader's language.
 
     Args:
-        names: The names; none gives an empty text.
-        most: How many are said at most, with dots after them; 0 is all.
+        names: The names; no names give an empty text.
+        most: Maximum number of names, followed by dots; 0 lists all.
     """
     if not names:
         return ""
@@ -113,11 +112,11 @@ def quoted(names: Sequence[str | Phrase], *, most: int = 0) -> Phrase | str:
 
 
 class FillError(ValueError):
-    """A value is missing, or not what its blank takes.
+    """A value is missing, or does not fit its blank.
 
     Attributes:
-        name: The blank.
-        lacking: There is no value at all.
+        name: Name of the blank.
+        lacking: There is no value.
         out_of_range: The value has the right type, but cannot be written.
     """
 
@@ -130,13 +129,13 @@ class FillError(ValueError):
 
 @dataclass(frozen=True, kw_only=True)
 class Template:
-    """One text of the catalogue.
+    """A text of the catalogue.
 
     Attributes:
-        key: Its name.
-        texts: The text of every language, blanks included.
-        hint: Key of the text that says the way out, or empty; errors alone have one.
-        blanks: Kind of every blank; a blank that only chooses a form is of the kind ``plural``.
+        key: Key of the text.
+        texts: The text in every language, including its blanks.
+        hint: Key of the text with the way out of an error; empty for other texts.
+        blanks: Kind of every blank; a blank that only chooses a form has the kind ``plural``.
     """
 
     key: str
@@ -165,7 +164,7 @@ class Catalogue(Mapping[str, Template]):
         return len(self._texts)
 
     def fill(self, key: str, language: str, values: Mapping[str, Value]) -> str:
-        """Return a text with its blanks filled; values that it has no blank for are left out.
+        """Return a text with its blanks filled; values without a blank are ignored.
 
         Raises:
             KeyError: There is no such text.
@@ -176,10 +175,11 @@ class Catalogue(Mapping[str, Template]):
         return self.fill_text(self[key].texts[language], language, values)
 
     def retold(self, group: str, text: str, language: str) -> str:
-        """Return what was said in English by a text of a group, in a language.
+        """Translate an English text that a text of a group has produced.
 
-        For what comes from a library, or from the file of an installed model, without its key; what
-        no text of the group says stays as it is. What stands in its blanks is retold as well.
+        This is for texts without a key, from a library or the file of an installed model. A text
+        that matches none of the group is returned unchanged. Values in its blanks are translated
+        too.
         """
         for key, template in self.items():
             if not key.startswith(f"{group}."):
@@ -188,15 +188,15 @@ class Catalogue(Mapping[str, Template]):
             pattern = re.escape(fixed)
             for name, between in zip(blanks[::2], blanks[1::2], strict=True):
                 pattern += f"(?P<{name}>.+?){re.escape(between)}"
-            if found := re.fullmatch(pattern, text, re.DOTALL):
-                values = {k: self.retold(group, v, language) for k, v in found.groupdict().items()}
+            if match := re.fullmatch(pattern, text, re.DOTALL):
+                values = {k: self.retold(group, v, language) for k, v in match.groupdict().items()}
                 return self.fill(key, language, values)
         return text
 
     def fill_text(self, text: str, language: str, values: Mapping[str, Value]) -> str:
-        """Return a text that has no key, such as one of the window, with its blanks filled.
+        """Fill the blanks of a text without a key, such as a text of the window.
 
-        Values are taken as they are: a blank in a value stays what it is.
+        A blank inside a value is not filled.
 
         Raises:
             FillError: A value is missing or does not fit.
@@ -208,8 +208,8 @@ class Catalogue(Mapping[str, Template]):
                 raise FillError(name, lacking=True)
             value = values[name]
             if kind == "plural":
-                one, _, other = argument.partition("|")
-                return self.fill_text(one if value == 1 else other, language, values)
+                singular, _, plural = argument.partition("|")
+                return self.fill_text(singular if value == 1 else plural, language, values)
             accepted, writer = KINDS[kind]
             if isinstance(value, bool) or not isinstance(value, accepted):
                 raise FillError(name)
@@ -223,62 +223,64 @@ class Catalogue(Mapping[str, Template]):
 
 @cache
 def catalogue(volume: str) -> Catalogue:
-    """Return a volume of the catalogue, read once.
+    """Return a volume of the catalogue, which is read only once.
 
     Raises:
         FileNotFoundError: There is no such volume.
-        ValueError: The file is not one of this program.
+        ValueError: The file belongs to another version.
     """
-    found = {language: _volume(volume, language) for language in LANGUAGES}
-    written = dict.fromkeys(key for words in found.values() for key in words)
+    volumes = {language: _volume(volume, language) for language in LANGUAGES}
+    written = dict.fromkeys(key for volume_texts in volumes.values() for key in volume_texts)
     if not written:
         raise FileNotFoundError(volume)
     texts = {}
     for key in written:
-        entries = {name: words[key] for name, words in found.items() if key in words}
-        own = {name: e["hint"] for name, e in entries.items() if "hint" in e}
-        hint = f"{key}.hint" if own else entries.get("en", {}).get("hint-of", "")
-        if own:
-            texts[hint] = _template(hint, own, "")
+        entries = {
+            name: volume_texts[key] for name, volume_texts in volumes.items() if key in volume_texts
+        }
+        hints = {name: e["hint"] for name, e in entries.items() if "hint" in e}
+        hint = f"{key}.hint" if hints else entries.get("en", {}).get("hint-of", "")
+        if hints:
+            texts[hint] = _template(hint, hints, "")
         texts[key] = _template(key, {n: e["text"] for n, e in entries.items()}, hint)
     return Catalogue(texts)
 
 
 def _volume(volume: str, language: str) -> dict[str, dict[str, str]]:
-    """Return the texts of a volume in a language; none where it has no such volume."""
+    """Return the texts of a volume in a language; none if the language lacks the volume."""
     try:
         path = resource("languages", language, "words", f"{volume}.json")
     except FileNotFoundError:
         return {}
-    data = json.loads(path.read_text(encoding="utf-8"))
-    if data["schema"] != SCHEMA:
+    parsed = json.loads(path.read_text(encoding="utf-8"))
+    if parsed["schema"] != SCHEMA:
         raise ValueError(f"the words {volume!r} are not those of this program")
     return {
         key: {"text": entry} if isinstance(entry, str) else entry
-        for key, entry in data["words"].items()
+        for key, entry in parsed["words"].items()
     }
 
 
 def check_language(language: str) -> None:
-    """Refuse a language that the catalogue does not have.
+    """Require a language of the catalogue.
 
     Raises:
-        ValueError: Neither ``en`` nor ``de``.
+        ValueError: The catalogue does not have the language.
     """
     if language not in LANGUAGES:
         raise ValueError(f"no sentences in the language {language!r}")
 
 
 def _template(key: str, entry: Mapping[str, str], hint: str) -> Template:
-    whole = {"en": key, **entry}
-    texts = {language: whole[language] for language in LANGUAGES}
+    with_english = {"en": key, **entry}
+    texts = {language: with_english[language] for language in LANGUAGES}
     blanks: dict[str, str] = {}
     for text in texts.values():
         for name, kind in _blanks(text):
-            known = blanks.setdefault(name, kind)
-            if known == "plural":
+            first_kind = blanks.setdefault(name, kind)
+            if first_kind == "plural":
                 blanks[name] = kind
-            elif kind not in (known, "plural"):
+            elif kind not in (first_kind, "plural"):
                 raise ValueError(f"the blank {name!r} of the text {key!r} has no clear kind")
     return Template(key=key, texts=texts, hint=hint, blanks=blanks)
 
@@ -293,61 +295,61 @@ def _blanks(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _text(
-    words: Catalogue, value: str | int | Phrase | tuple[Phrase, ...], language: str, _: str
+    volume: Catalogue, value: str | int | Phrase | tuple[Phrase, ...], language: str, _: str
 ) -> str:
     if isinstance(value, tuple):
-        return " ".join(words.fill(part.key, language, part.values) for part in value)
+        return " ".join(volume.fill(part.key, language, part.values) for part in value)
     if isinstance(value, Phrase):
-        return words.fill(value.key, language, value.values)
+        return volume.fill(value.key, language, value.values)
     return str(value)
 
 
-def _term(words: Catalogue, value: str, language: str, _: str) -> str:
-    if words[value].blanks:
+def _term(volume: Catalogue, key: str, language: str, _: str) -> str:
+    if volume[key].blanks:
         raise ValueError("a term has no blanks")
-    return words[value].texts[language]
+    return volume[key].texts[language]
 
 
-def _word(words: Catalogue, value: str, language: str, group: str) -> str:
-    for key in words:
-        if key.startswith(f"{group}.") and words[key].texts["en"] == value:
-            return words[key].texts[language]
-    raise KeyError(value)
+def _word(volume: Catalogue, english: str, language: str, group: str) -> str:
+    for key in volume:
+        if key.startswith(f"{group}.") and volume[key].texts["en"] == english:
+            return volume[key].texts[language]
+    raise KeyError(english)
 
 
-def _count(_words: Catalogue, value: int, language: str, _: str) -> str:
-    if value < 0:
+def _count(_volume_texts: Catalogue, number: int, language: str, _: str) -> str:
+    if number < 0:
         raise ValueError("a count is not negative")
-    return numerals.count(value, language)
+    return numerals.count(number, language)
 
 
-def _reason(_words: Catalogue, value: int, language: str, _: str) -> str:
-    """Write what the operating system says of an error, from its number; 0 is none."""
+def _reason(_volume_texts: Catalogue, number: int, language: str, _: str) -> str:
+    """Write the operating system's message for an error number; 0 is an unknown error."""
     reasons = catalogue("reasons")
-    if value in (0, NOT_REGULAR):
-        return reasons["special" if value else "unknown"].texts[language]
-    name = errno.errorcode.get(value, "")
+    if number in (0, NOT_REGULAR):
+        return reasons["special" if number else "unknown"].texts[language]
+    name = errno.errorcode.get(number, "")
     if language == "en" or name not in reasons:
-        # The system's own words are English for every program that sets no messages' locale.
-        known = os.strerror(value)
-        return known if language == "en" else reasons.fill("number", language, {"n": value})
+        # The messages of the system are English, since this program sets no locale for them.
+        message = os.strerror(number)
+        return message if language == "en" else reasons.fill("number", language, {"n": number})
     return reasons[name].texts[language]
 
 
-def _least(_words: Catalogue, value: int, language: str, _: str) -> str:
-    if value not in (0, 1):
+def _least(_volume_texts: Catalogue, flag: int, language: str, _: str) -> str:
+    if flag not in (0, 1):
         raise ValueError("neither 0 nor 1")
-    return numerals.SPOKEN[language].least if value else ""
+    return numerals.SPOKEN[language].least if flag else ""
 
 
-def _gaps(words: Catalogue, value: str, language: str, _: str) -> str:
-    """Write where gaps lie, each given by four characters: what it comes after, and before.
+def _gaps(volume: Catalogue, gaps: str, language: str, _: str) -> str:
+    """Write the positions of gaps, each given by four character positions.
 
-    ``922 935 1187 1313`` is a gap somewhere between the characters 922 to 935 and 1,187 to 1,313;
-    several stand one after another with commas between them, and dots at the end for more.
+    ``922 935 1187 1313`` is a gap that begins between the characters 922 and 935 and ends between
+    1,187 and 1,313. Several gaps are separated by commas; dots at the end stand for further ones.
     """
     written = []
-    for gap in value.split(", "):
+    for gap in gaps.split(", "):
         if gap == "…":
             written.append(gap)
             continue
@@ -362,18 +364,18 @@ def _gaps(words: Catalogue, value: str, language: str, _: str) -> str:
             else f"{numerals.count(low, language)}\N{EN DASH}{numerals.count(high, language)}"
             for low, high in (numbers[:2], numbers[2:])
         )
-        written.append(words.fill("gap.limits", language, {"after": after, "before": before}))
+        written.append(volume.fill("gap.limits", language, {"after": after, "before": before}))
     return "; ".join(written)
 
 
 def _numeral(write: Callable[[Any, str], str]) -> Writer:
-    return lambda _words, value, language, _: write(value, language)
+    return lambda _volume_texts, value, language, _: write(value, language)
 
 
 Writer: TypeAlias = Callable[[Catalogue, Any, str, str], str]
 _Accepted: TypeAlias = type[Any] | tuple[type[Any], ...]
 
-# Kind of a blank: which types it takes, and how a value is written.
+# For each kind of blank the types of its values, and the function that writes them.
 KINDS: Final[Mapping[str, tuple[_Accepted, Writer]]] = {
     "text": ((str, int, Phrase, tuple), _text),
     "count": (int, _count),
@@ -393,7 +395,7 @@ KINDS: Final[Mapping[str, tuple[_Accepted, Writer]]] = {
 
 
 def packed(value: Value) -> Any:
-    """Return a value as JSON holds it, to cross from one process to another."""
+    """Return a value as JSON, to pass it to another process."""
     if isinstance(value, Phrase):
         return {"key": value.key, "values": {k: packed(v) for k, v in value.values.items()}}
     if isinstance(value, tuple):
@@ -402,16 +404,16 @@ def packed(value: Value) -> Any:
 
 
 def unpacked(value: Any) -> Value:
-    """Read what :func:`packed` returned.
+    """Undo :func:`packed`.
 
     Raises:
-        ValueError: It is something else, or a phrase that the errors do not have.
+        ValueError: The value has another form, or is a phrase that the errors do not contain.
     """
     if isinstance(value, dict):
-        key, more = PRESENT.get(value["key"], (value["key"], {}))
+        key, added = PRESENT.get(value["key"], (value["key"], {}))
         if key not in catalogue("errors"):
             raise ValueError("no such phrase")
-        values = {str(k): unpacked(v) for k, v in {**value["values"], **more}.items()}
+        values = {str(k): unpacked(v) for k, v in {**value["values"], **added}.items()}
         return Phrase(key=key, values=values)
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise ValueError("not a value")

@@ -1,7 +1,7 @@
-"""SQLite files of this program: how one is opened, brought up to date, and what may go wrong.
+"""SQLite files of this program: opening, migration, and conversion of errors.
 
-A file may come from elsewhere, so its schema is compared with the known one before anything is
-read: no view, trigger or foreign table of a stranger is ever queried.
+A file may come from elsewhere. Its schema is therefore compared with the known one before anything
+is read, so that no view, trigger or table from elsewhere is ever used.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ from pura.base.catalogue import phrase
 from pura.base.errors import PuraError
 
 Step = tuple[str | Callable[[sqlite3.Connection], None], ...]
-"""What brings a file from one version to the next, all in one transaction."""
+"""Statements and functions that migrate a file to the next version, in one transaction."""
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Kind:
-    """One kind of file.
+    """A kind of database file.
 
     Attributes:
-        noun: Key of the word for it within a sentence.
-        whole: What it is, e.g. ``a register of issued payloads``.
-        error: What is raised.
-        application_id: SQLite's mark of the kind.
-        migrations: One step a version, from version i to i + 1: statements, and functions that
-            are called with the connection. Steps are never edited, only added.
-        other_hint: The way out when the file is something else.
-        damaged_hint: The way out when it is damaged.
-        pragmas: What every connection is set to.
-        read_upgraded: A file of an earlier version is brought up to date also where it is only
-            read; a copy in memory, where the file cannot be written. Else it is read as it is.
+        noun: Key of the noun for it within a sentence.
+        whole: Key of its description, e.g. ``a register of issued payloads``.
+        error: Type of the errors that are raised.
+        application_id: SQLite's identifier of the application.
+        migrations: Steps from version i to i + 1: statements, and functions that are called with
+            the connection. Steps are never edited, only added.
+        other_hint: Key of the advice for a file of another kind.
+        damaged_hint: Key of the advice for a damaged file.
+        pragmas: Settings of every connection.
+        read_upgraded: A file of an earlier version is migrated even if it is only read; a copy in
+            memory is migrated if the file is not writable. Otherwise it is read in its version.
     """
 
     noun: str
@@ -53,28 +53,28 @@ class Kind:
     pragmas: tuple[str, ...] = ()
     read_upgraded: bool = False
 
-    def fault(self, what: str, way_out: str) -> PuraError:
-        """Return the error of a situation.
+    def fault(self, situation: str, way_out: str) -> PuraError:
+        """Return the error for a situation.
 
         Args:
-            what: The situation, a key of the catalogue below ``database``.
-            way_out: Key of the way out.
+            situation: Key of the situation in the catalogue, without ``database.``.
+            way_out: Key of the advice.
         """
         return self.error(
-            f"database.{what}",
+            f"database.{situation}",
             noun=phrase(self.noun),
             whole=phrase(self.whole),
             way_out=phrase(way_out),
-            code="disk-full" if what == "full" else None,
+            code="disk-full" if situation == "full" else None,
         )
 
     def connect(
         self, path: Path, *, create: bool, read_only: bool, timeout: float
     ) -> sqlite3.Connection:
-        """Open a file, make it when asked to, and bring it up to date.
+        """Open a file, create it if requested, and migrate it.
 
         Raises:
-            PuraError: The file is missing, locked, damaged, something else or too new.
+            PuraError: The file is missing, locked, damaged, of another kind or too new.
         """
         connection = self._opened(path, create=create, read_only=read_only, timeout=timeout)
         if not (read_only and self.read_upgraded) or self._current(connection):
@@ -94,28 +94,29 @@ class Kind:
     ) -> sqlite3.Connection:
         mode = "ro" if read_only else "rwc" if create else "rw"
         uri = f"{path.absolute().as_uri()}?mode={mode}"
-        if read_only and _lies_still(path):
+        if read_only and _is_immutable(path):
             uri += "&immutable=1"
         with self.guard():
-            # Every transaction is begun and ended in so many words (isolation_level=None).
+            # Transactions are begun and ended explicitly (isolation_level=None).
             connection = sqlite3.connect(uri, uri=True, timeout=timeout, isolation_level=None)
         try:
             with self.guard():
-                self._settle(connection, create=create, read_only=read_only)
+                self._prepare(connection, create=create, read_only=read_only)
         except BaseException:
             connection.close()
             raise
+        logger.debug("%s: opened, read only: %s", self.noun, read_only)
         return connection
 
     def _current(self, connection: sqlite3.Connection) -> bool:
         return _version(connection) == len(self.migrations)
 
     def _upgraded_copy(self, stored: sqlite3.Connection) -> sqlite3.Connection:
-        """Return a copy in memory that is up to date; the file cannot be written."""
+        """Return a migrated copy in memory of a file that is not writable."""
         copy = sqlite3.connect(":memory:", isolation_level=None)
         try:
             stored.backup(copy)
-            self._settle(copy, create=False, read_only=False)
+            self._prepare(copy, create=False, read_only=False)
             copy.execute("PRAGMA query_only = ON")
         except BaseException:
             copy.close()
@@ -123,26 +124,28 @@ class Kind:
         return copy
 
     def guard(self) -> AbstractContextManager[None]:
-        """Turn the database's errors into ones that people can act on.
+        """Convert errors of SQLite to errors that people can act on.
 
         Raises:
-            PuraError: Locked, missing, not writable, disk full, damaged.
+            PuraError: The file is locked, missing, not writable or damaged, or the disk is full.
         """
         return _guard(self)
 
     def migrate(self, connection: sqlite3.Connection, steps: Sequence[Step] | None = None) -> None:
-        """Run the steps that are missing, each in a transaction of its own."""
+        """Run the missing migration steps, each in a separate transaction."""
         steps = self.migrations if steps is None else steps
         while _version(connection) < len(steps):
             with transaction(connection):
-                at = _version(connection)  # again: another program may have been quicker
-                if at < len(steps):
-                    _walk(connection, steps[at])
+                current = _version(connection)  # again: another program may have migrated the file
+                if current < len(steps):
+                    _walk(connection, steps[current])
                     connection.execute(f"PRAGMA application_id = {self.application_id}")
-                    connection.execute(f"PRAGMA user_version = {at + 1}")
-                    logger.info("%s: version %d made of version %d", self.noun, at + 1, at)
+                    connection.execute(f"PRAGMA user_version = {current + 1}")
+                    logger.info(
+                        "%s: version %d made of version %d", self.noun, current + 1, current
+                    )
 
-    def _settle(self, connection: sqlite3.Connection, *, create: bool, read_only: bool) -> None:
+    def _prepare(self, connection: sqlite3.Connection, *, create: bool, read_only: bool) -> None:
         connection.execute("PRAGMA trusted_schema = OFF")
         connection.execute("PRAGMA cell_size_check = ON")
         for pragma in self.pragmas:
@@ -159,7 +162,7 @@ class Kind:
         if not read_only:
             connection.execute("PRAGMA journal_mode = WAL")
             self.migrate(connection)
-        # One that is only read stays at its version.
+        # A file that is only read keeps its version.
         if _objects(connection) != _expected(self.migrations[: _version(connection)]):
             raise self.fault("damaged", self.damaged_hint)
 
@@ -170,7 +173,7 @@ class Handle:
     _db: sqlite3.Connection
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._db.close()
 
     def __enter__(self) -> Self:
@@ -180,10 +183,10 @@ class Handle:
         self.close()
 
 
-def _lies_still(path: Path) -> bool:
-    """Whether nobody can be writing: a file in a place that cannot be written, without a log.
+def _is_immutable(path: Path) -> bool:
+    """Return whether nobody can be writing: the folder is not writable, and there is no WAL file.
 
-    SQLite wants to lay a file of its own beside one in WAL mode, even for reading.
+    In WAL mode SQLite creates a file next to the database, even for reading.
     """
     log = path.with_name(f"{path.name}-wal")
     try:
@@ -193,13 +196,13 @@ def _lies_still(path: Path) -> bool:
 
 
 def _objects(connection: sqlite3.Connection) -> set[tuple[str, str]]:
-    """Return every table, index, trigger and view with the words it was made by."""
+    """Return every table, index, trigger and view with the statement that created it."""
     rows = connection.execute("SELECT name, coalesce(sql, '') FROM sqlite_master")
     return {(name, " ".join(words.split())) for name, words in rows}
 
 
 def _writable(path: Path) -> bool:
-    """Whether a file and what SQLite lays beside it can be written."""
+    """Return whether a file and its folder, for SQLite's further files, are writable."""
     return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
 
 
@@ -212,7 +215,7 @@ def _expected(steps: tuple[Step, ...]) -> set[tuple[str, str]]:
 
 
 def _walk(connection: sqlite3.Connection, step: Step) -> None:
-    """Do one step of an update, inside its transaction."""
+    """Run one migration step, inside its transaction."""
     for part in step:
         if isinstance(part, str):
             connection.execute(part)
@@ -226,7 +229,12 @@ def _version(connection: sqlite3.Connection) -> int:
 
 @contextmanager
 def transaction(connection: sqlite3.Connection, kind: str = "IMMEDIATE") -> Iterator[None]:
-    """Do all or nothing; ``DEFERRED`` for a steady view while reading."""
+    """Open a transaction, which is rolled back on an exception.
+
+    Args:
+        connection: The connection.
+        kind: ``IMMEDIATE``, or ``DEFERRED`` for a consistent view while reading.
+    """
     connection.execute(f"BEGIN {kind}")
     try:
         yield
@@ -254,5 +262,5 @@ def _guard(kind: Kind) -> Iterator[None]:
     except sqlite3.Error as error:
         # The low byte is the kind of error; only errors of SQLite itself have a code.
         code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
-        what, way_out = _SITUATIONS.get(code, ("damaged", kind.damaged_hint))
-        raise kind.fault(what, way_out) from error
+        situation, way_out = _SITUATIONS.get(code, ("damaged", kind.damaged_hint))
+        raise kind.fault(situation, way_out) from error

@@ -1,7 +1,6 @@
-"""Who signs: a certificate with its private key, read from a file; and who stamps the time.
+"""The identity of a signer, a certificate with its private key, and time-stamp authorities.
 
-Each thing that can be wrong with a key file is said for what it is; passphrase and key never reach
-an error.
+Each fault of a key file has its own error message; passphrase and key never appear in an error.
 """
 
 from __future__ import annotations
@@ -21,25 +20,26 @@ if TYPE_CHECKING:
 
 
 MAX_FILE_BYTES: Final = 1 << 20
+# Keys with fewer bits are considered weak today; SHA-1 and MD5 can be forged.
 MIN_RSA_BITS: Final = 2048
 MIN_CURVE_BITS: Final = 256
-TSA_SECONDS: Final = 20
+TSA_SECONDS: Final = 20  # wait for the answer of a time-stamp authority
 _WEAK_HASHES: Final = ("md2", "md4", "md5", "sha1")
 _Parts = tuple["PrivateKeyTypes", "x509.Certificate", "list[x509.Certificate]"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Certificate:
-    """What people need to know of a certificate.
+    """Facts about a certificate for people.
 
     Attributes:
-        subject: Whom it names.
-        issuer: Who vouches for it.
+        subject: Name of the subject.
+        issuer: Name of the issuer.
         not_before: Valid from, UTC.
         not_after: Valid until, UTC.
         sha256: Fingerprint of the whole certificate, 64 hex digits.
         key: Kind and size of its key, e.g. ``RSA 3072``.
-        self_signed: It vouches for itself.
+        self_signed: The issuer is the subject.
     """
 
     subject: str
@@ -56,7 +56,7 @@ class Identity:
     """A certificate with its private key, ready to sign.
 
     Attributes:
-        certificate: What it says.
+        certificate: Facts about the certificate.
         cert_der: The certificate, DER.
         key_der: The private key, PKCS#8 DER; never shown.
         chain_der: The certificates between it and its root, DER.
@@ -69,7 +69,7 @@ class Identity:
 
 
 def load_identity(
-    data: bytes,
+    file_bytes: bytes,
     passphrase: bytes | bytearray | None,
     *,
     now: datetime,
@@ -78,61 +78,66 @@ def load_identity(
     """Open a PKCS#12 file (``.p12``, ``.pfx``), or certificates and a key as PEM.
 
     Args:
-        data: The file; with ``key`` the certificates, PEM, that of the key first.
-        passphrase: Its passphrase, or that of the key, UTF-8; None when it has none.
-        now: The time to hold the validity against, with a zone.
+        file_bytes: The file; with ``key`` the certificates, PEM, that of the key first.
+        passphrase: Passphrase of the file or the key, UTF-8; None if it has none.
+        now: Time at which the certificate must be valid, with a time zone.
         key: The private key, PEM.
 
     Raises:
-        SigningError: Damaged, wrong passphrase, no private key or certificate, a key of another
-            certificate, a weak key, a certificate for other uses, expired or not yet valid.
+        SigningError: The file is damaged, the passphrase is wrong, the private key or certificate
+            is missing, they do not belong together, the key is weak, or the certificate is for
+            other uses, expired or not yet valid.
     """
     from cryptography.hazmat.primitives import serialization
 
     secret = None if passphrase is None else bytes(passphrase)
-    found, cert, others = _pkcs12(data, secret) if key is None else _pem(data, key, secret)
+    private_key, cert, chain = (
+        _pkcs12(file_bytes, secret) if key is None else _pem(file_bytes, key, secret)
+    )
     facts = describe(cert)
     form = serialization.PublicFormat.SubjectPublicKeyInfo
     der = serialization.Encoding.DER
-    if found.public_key().public_bytes(der, form) != cert.public_key().public_bytes(der, form):
+    if private_key.public_key().public_bytes(der, form) != cert.public_key().public_bytes(
+        der, form
+    ):
         raise SigningError("signing.match", subject=facts.subject, code="signing-match")
-    _strong(found, cert)
+    _strong(private_key, cert)
     _meant_for_signing(cert)
     check_time(facts, now)
     return Identity(
         certificate=facts,
         cert_der=cert.public_bytes(der),
-        key_der=found.private_bytes(
+        key_der=private_key.private_bytes(
             der, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
         ),
-        chain_der=tuple(other.public_bytes(der) for other in others),
+        chain_der=tuple(issuer.public_bytes(der) for issuer in chain),
     )
 
 
-def _pkcs12(data: bytes, secret: bytes | None) -> _Parts:
+def _pkcs12(file_bytes: bytes, secret: bytes | None) -> _Parts:
     from cryptography.hazmat.primitives.serialization import pkcs12
 
-    _look_like_pkcs12(data)
+    _look_like_pkcs12(file_bytes)
     try:
-        key, cert, others = pkcs12.load_key_and_certificates(data, secret)
+        key, cert, chain = pkcs12.load_key_and_certificates(file_bytes, secret)
     except (ValueError, TypeError):
         raise SigningError("signing.passphrase", code="signing-passphrase") from None
-    except Exception as error:  # unsupported ciphers of old files; its words are not ours
+    except Exception as error:  # such as unsupported ciphers of old files
         raise _damaged(type(error).__name__) from None
     if cert is None:
         raise SigningError("signing.pair", code="signing-no-certificate")
     if key is None:
         raise SigningError("signing.pair", code="signing-no-key")
-    return key, cert, others
+    return key, cert, chain
 
 
-def _pem(data: bytes, key: bytes, secret: bytes | None) -> _Parts:
+def _pem(file_bytes: bytes, key: bytes, secret: bytes | None) -> _Parts:
     from cryptography import x509
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
     try:
-        cert, *others = x509.load_pem_x509_certificates(data)
+        cert, *chain = x509.load_pem_x509_certificates(file_bytes)
     except ValueError:
         raise SigningError("signing.pem", code="signing-pem") from None
     try:
@@ -140,18 +145,18 @@ def _pem(data: bytes, key: bytes, secret: bytes | None) -> _Parts:
     except TypeError:  # locked, and no passphrase; or a passphrase, and not locked
         if secret is None:
             raise SigningError("signing.passphrase", code="signing-passphrase") from None
-        return _pem(data, key, None)
+        return _pem(file_bytes, key, None)
     except (ValueError, UnsupportedAlgorithm):
         wrong = secret is not None and b"ENCRYPTED" in key
         raise SigningError(
             "signing.passphrase" if wrong else "signing.pem",
             code="signing-passphrase" if wrong else "signing-pem",
         ) from None
-    return private, cert, others
+    return private, cert, chain
 
 
 def describe(cert: x509.Certificate) -> Certificate:
-    """Say what a certificate says."""
+    """Return the facts about a certificate."""
     from cryptography.hazmat.primitives import hashes
 
     return Certificate(
@@ -169,8 +174,8 @@ def _name(name: x509.Name) -> str:
     from cryptography.x509.oid import NameOID
 
     order = (NameOID.COMMON_NAME, NameOID.ORGANIZATION_NAME)
-    found = [str(a.value) for oid in order for a in name.get_attributes_for_oid(oid)]
-    return ", ".join(dict.fromkeys(found)) or name.rfc4514_string()
+    names = [str(a.value) for oid in order for a in name.get_attributes_for_oid(oid)]
+    return ", ".join(dict.fromkeys(names)) or name.rfc4514_string()
 
 
 def _key_words(key: object) -> str:
@@ -181,21 +186,21 @@ def _key_words(key: object) -> str:
     return f"{kind} {size}" if size else kind
 
 
-def _look_like_pkcs12(data: bytes) -> None:
-    # The names of time stamps are learnt with tsp, and only before any name is looked up.
+def _look_like_pkcs12(file_bytes: bytes) -> None:
+    # Importing tsp registers the names of time stamps; it must come before any name is looked up.
     from asn1crypto import pkcs12, tsp
 
     assert tsp.TSTInfo
-    if len(data) > MAX_FILE_BYTES:
+    if len(file_bytes) > MAX_FILE_BYTES:
         raise _damaged(phrase("signing.too-large"))
-    if data.lstrip().startswith(b"-----BEGIN"):
+    if file_bytes.lstrip().startswith(b"-----BEGIN"):
         raise SigningError("signing.file", kind="PEM", code="signing-file")
     try:
-        outer = pkcs12.Pfx.load(data, strict=True)
-        whole = str(outer["version"].native) == "v3" and outer["auth_safe"].native is not None
+        outer = pkcs12.Pfx.load(file_bytes, strict=True)
+        is_complete = str(outer["version"].native) == "v3" and outer["auth_safe"].native is not None
     except (ValueError, TypeError, KeyError):
-        whole = False
-    if not whole:
+        is_complete = False
+    if not is_complete:
         raise _damaged(phrase("signing.structure"))
 
 
@@ -212,13 +217,17 @@ def _strong(key: PrivateKeyTypes, cert: x509.Certificate) -> None:
         weak = key.curve.key_size < MIN_CURVE_BITS
     else:
         weak = not isinstance(key, ed25519.Ed25519PrivateKey)
-    words = _key_words(cert.public_key()) if weak else ""
+    weakness = _key_words(cert.public_key()) if weak else ""
     hashed = cert.signature_hash_algorithm
     if hashed is not None and hashed.name in _WEAK_HASHES and cert.subject != cert.issuer:
-        words = words or hashed.name.upper()
-    if words:
+        weakness = weakness or hashed.name.upper()
+    if weakness:
         raise SigningError(
-            "signing.weak", words=words, rsa=MIN_RSA_BITS, curve=MIN_CURVE_BITS, code="signing-weak"
+            "signing.weak",
+            words=weakness,
+            rsa=MIN_RSA_BITS,
+            curve=MIN_CURVE_BITS,
+            code="signing-weak",
         )
 
 
@@ -234,10 +243,10 @@ def _meant_for_signing(cert: x509.Certificate) -> None:
 
 
 def check_time(facts: Certificate, now: datetime) -> None:
-    """Refuse a certificate that is not valid yet, or not any more.
+    """Require that a certificate is valid at a time.
 
     Raises:
-        SigningError: Names the day.
+        SigningError: It has expired or is not valid yet; the error names the day.
     """
     if now > facts.not_after:
         raise SigningError("signing.day", day=f"{facts.not_after:%Y-%m-%d}", code="signing-expired")
@@ -248,10 +257,10 @@ def check_time(facts: Certificate, now: datetime) -> None:
 
 
 def time_stamper_at(url: str) -> TimeStamper:
-    """Return a time-stamp authority (RFC 3161); it is asked over the network.
+    """Return a client of a time-stamp authority (RFC 3161), which uses the network.
 
     Raises:
-        SigningError: It is no address.
+        SigningError: The URL is not a web address.
     """
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
@@ -262,7 +271,7 @@ def time_stamper_at(url: str) -> TimeStamper:
 
 
 def is_stamp_error(error: Exception) -> bool:
-    """Whether a time-stamp authority did not answer, or not with a time stamp."""
+    """Return whether an error means that a time-stamp authority returned no time stamp."""
     from pyhanko.sign.timestamps import TimestampRequestError
 
     name = type(error).__module__

@@ -1,4 +1,4 @@
-"""JSON: one canonical form to hash, text of large values in pieces, and the one strict reader."""
+"""JSON: a canonical form for hashing, incremental encoding of large values, a strict reader."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ import rfc8785
 
 
 def canonical(value: object) -> bytes:
-    """Return the canonical form (RFC 8785, JSON Canonicalization Scheme).
+    """Return the canonical form of a value (RFC 8785, JSON Canonicalization Scheme).
 
     Raises:
-        ValueError: The value has none: not JSON, a whole number beyond ±(2**53 - 1), no number.
+        ValueError: The value has no canonical form: it is not JSON, or contains an integer beyond
+            ±(2**53 - 1), an infinity or NaN.
     """
-    return rfc8785.dumps(value)  # type: ignore[arg-type]  # it looks at the value itself
+    return rfc8785.dumps(value)  # type: ignore[arg-type]  # it checks the type at run time
 
 
 def former(value: object, *, escaped: bool = True) -> bytes:
@@ -25,10 +26,10 @@ def former(value: object, *, escaped: bool = True) -> bytes:
 
     Args:
         value: JSON.
-        escaped: Write every character beyond ASCII as ``\uXXXX``; else as UTF-8.
+        escaped: Write every character beyond ASCII as ``\uXXXX``; otherwise as UTF-8.
 
     Raises:
-        ValueError: Not JSON, or no number.
+        ValueError: The value is not JSON, or contains an infinity or NaN.
     """
     separators = (",", ":")
     text = json.dumps(
@@ -37,24 +38,25 @@ def former(value: object, *, escaped: bool = True) -> bytes:
     return text.encode()
 
 
-def sha256(data: bytes) -> str:
-    """Return the SHA-256 of a written form, 64 hex digits."""
-    return hashlib.sha256(data).hexdigest()
+def sha256(form_bytes: bytes) -> str:
+    """Return the SHA-256 of a serialised value, 64 hex digits."""
+    return hashlib.sha256(form_bytes).hexdigest()
 
 
 def is_hex(text: str, digits: int) -> bool:
-    """Tell whether a text is so many small hex digits."""
+    """Return whether a text consists of exactly ``digits`` lower-case hex digits."""
     return len(text) == digits and set(text) <= set("0123456789abcdef")
 
 
-PIECE: Final = 16_384  # values, or characters, that are encoded at once
+PIECE: Final = 16_384
+"""Values, or characters, that are encoded at a time; this takes a few milliseconds."""
 
 
 def json_text(value: Any) -> str:
-    """Return what ``json.dumps`` returns, non-ASCII characters as they are.
+    """Encode a value like ``json.dumps``, in pieces, with non-ASCII characters unescaped.
 
-    Its encoder holds the interpreter until all is written, which for the record of a long text is
-    seconds in which a window beside it stands still.
+    The encoder of ``json`` does not release the interpreter before it has finished. For the record
+    of a long text this takes seconds, during which the window would freeze.
 
     Raises:
         ValueError: A number is not finite.
@@ -91,7 +93,7 @@ def _pieces(value: Any) -> Iterator[str]:
 
 
 def _width(first: Any) -> int:
-    """Return how many values the first of a list stands for; objects are always taken apart."""
+    """Estimate the values in an element of a list from the first one; objects count as large."""
     if isinstance(first, dict):
         return PIECE + 1
     return max(1, len(first)) if isinstance(first, list | tuple) else 1
@@ -102,37 +104,37 @@ def _dumps(value: Any) -> str:
 
 
 MAX_DEPTH: Final = 100
-"""Levels of nesting; records of ours have fewer than ten."""
+"""Levels of nesting; records of this program have fewer than ten."""
 
 
 class TwiceError(ValueError):
-    """A name stands twice in one object; the error's text is that name."""
+    """An object has the same name twice; the text of the error is that name."""
 
 
-def read_json(data: bytes | str) -> Any:
-    """Read JSON.
+def read_json(source: bytes | str) -> Any:
+    """Parse JSON strictly.
 
     Raises:
-        ValueError: Not JSON, not UTF-8, a name twice in one object, a number that is none, or
-            nested too deeply.
+        ValueError: The text is not JSON or not in a Unicode encoding, has a name twice in one
+            object, a number that is not finite, or is nested too deeply.
     """
-    text = data if isinstance(data, str) else data.decode(json.detect_encoding(data))
+    text = source if isinstance(source, str) else source.decode(json.detect_encoding(source))
     try:
-        found = json.loads(
+        parsed = json.loads(
             text, object_pairs_hook=_object, parse_constant=_constant, parse_float=_float
         )
     except RecursionError:
         raise ValueError("depth") from None
-    _check_depth(found)
-    return found
+    _check_depth(parsed)
+    return parsed
 
 
 def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    members = dict(pairs)
+    if len(members) != len(pairs):
         names = [name for name, _ in pairs]
         raise TwiceError(next(name for name in names if names.count(name) > 1))
-    return found
+    return members
 
 
 def _constant(name: str) -> Any:
@@ -140,17 +142,17 @@ def _constant(name: str) -> Any:
 
 
 def _float(digits: str) -> float:
-    value = float(digits)
-    if not math.isfinite(value):
+    number = float(digits)
+    if not math.isfinite(number):
         raise ValueError("a number too large")
-    return value
+    return number
 
 
-_NESTED: Final = (dict, list)  # asked for each value of a tokenizer: a union takes thrice as long
+_NESTED: Final = (dict, list)  # a tuple, since checks against a union take three times as long
 
 
-def _check_depth(found: Any) -> None:
-    level = [found]
+def _check_depth(parsed: Any) -> None:
+    level = [parsed]
     for _ in range(MAX_DEPTH + 1):
         level = [
             inner

@@ -1,13 +1,13 @@
-"""What the Linux kernel offers a process that gives up powers, for good.
+"""Functions of the Linux kernel by which a process permanently gives up rights.
 
-Privileges, user, namespaces, who looks into it, whose end it shares; the system calls and files
-that it may still use; and :func:`shut`, a sandbox for libraries that need threads and a few files:
-no network, programs or others. What parses documents stands in a narrower one
-(:mod:`pura.documents.sandbox`).
+They concern privileges, the user, namespaces, debuggers, and the end of the parent; and the system
+calls and files that the process may still use. :func:`shut` is a sandbox for libraries that need
+threads and a few files: without network, programs and other processes. Parsers of documents run in
+a stricter one (:mod:`pura.documents.sandbox`).
 
-The system's C library is asked through ctypes: the libraries that there are for this wrap a shared
-one (libseccomp) that not every system has and that a packaged program would have to carry (decision
-013). Callers ask :data:`sys.platform` first, but for :func:`die_with_parent`.
+The C library of the system is called through ctypes. Existing wrappers need a shared library
+(libseccomp) that not every system has and that a packaged program would have to include (decision
+013). Except for :func:`die_with_parent`, callers check :data:`sys.platform` first.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ _CLONE_NEWUSER: Final = 0x1000_0000
 _CLONE_NEWNET: Final = 0x4000_0000
 _CAPABILITY_VERSION_3: Final = 0x2008_0522
 PARENT: Final = "PURA_PARENT"
-"""Name of the environment variable in which a child is told the number of its parent."""
+"""Environment variable with the process identifier of the parent of a child."""
 NOBODY: Final = 65534
-"""The user and group that own nothing, by the kernel's own convention (``overflowuid``)."""
+"""User and group without any files, by convention of the kernel (``overflowuid``)."""
 
 
 @functools.cache
@@ -48,36 +48,36 @@ def prctl(option: int, *arguments: int) -> int:
     """Call ``prctl``.
 
     Raises:
-        OSError: It failed.
+        OSError: The call failed.
     """
     padded = (*arguments, 0, 0, 0, 0)[:4]
     return checked(libc().prctl(option, *(ctypes.c_ulong(a) for a in padded)), f"prctl {option}")
 
 
-def checked(result: int, what: str) -> int:
-    """Return the result of a call of the C library.
+def checked(status: int, call_name: str) -> int:
+    """Return the status of a call of the C library, if the call succeeded.
 
     Raises:
-        OSError: It is -1; the error says which call failed, and how.
+        OSError: The status is -1; the error names the call and the reason.
     """
-    if result == -1:
-        raise OSError(ctypes.get_errno(), what)
-    return result
+    if status == -1:
+        raise OSError(ctypes.get_errno(), call_name)
+    return status
 
 
 def keep_no_new_privileges() -> None:
-    """See to it that no program started from here on gains rights by its file.
+    """Prevent programs that are started from now on from gaining rights by set-user-ID files.
 
     Raises:
-        OSError: The kernel does not know this.
+        OSError: The kernel does not support this.
     """
     prctl(_PR_SET_NO_NEW_PRIVS, 1)
 
 
 def hide() -> None:
-    """Close this process to debuggers and to readers of its memory, and let it leave no core file.
+    """Protect this process from debuggers and readers of its memory, and disable core files.
 
-    Whoever has the powers of an administrator still gets in.
+    Administrators still have access.
 
     Raises:
         OSError: The kernel refused.
@@ -86,11 +86,10 @@ def hide() -> None:
 
 
 def die_with_parent() -> None:
-    """Be killed when the program that started this one ends, however it ends.
+    """Let the kernel kill this process when its parent ends.
 
-    That program says its number in the environment (:data:`PARENT`); without it, and on another
-    system than Linux, nothing is done.
-    When it has already ended, this process leaves at once.
+    The parent sets :data:`PARENT` in the environment. Without it, and on systems other than Linux,
+    nothing is done. If the parent has already ended, this process exits at once.
 
     Raises:
         OSError: The kernel refused.
@@ -103,22 +102,22 @@ def die_with_parent() -> None:
 
 
 def own_namespaces() -> bool:
-    """Move into namespaces of its own: without network, mounts and names of anybody else.
+    """Move this process into new namespaces, without network and the mounts of others.
 
     Returns:
-        False where the system does not allow it, as many containers do not.
+        Whether the system allows this; many containers do not.
     """
-    wanted = _CLONE_NEWNET | _CLONE_NEWNS | _CLONE_NEWIPC | _CLONE_NEWUTS
+    flags = _CLONE_NEWNET | _CLONE_NEWNS | _CLONE_NEWIPC | _CLONE_NEWUTS
     if os.geteuid() != 0:
-        wanted |= _CLONE_NEWUSER
-    return bool(libc().unshare(wanted) == 0)
+        flags |= _CLONE_NEWUSER
+    return bool(libc().unshare(flags) == 0)
 
 
 def other_user() -> None:
-    """Become nobody where this process is an administrator's, and give all capabilities back.
+    """Change from the administrator to a user without files, and drop all capabilities.
 
     Raises:
-        OSError: The kernel refused, and not because it knows no other user here.
+        OSError: The kernel refused, although another user exists here.
     """
     if os.geteuid() == 0:
         try:
@@ -126,7 +125,7 @@ def other_user() -> None:
             os.setresgid(NOBODY, NOBODY, NOBODY)
             os.setresuid(NOBODY, NOBODY, NOBODY)
         except OSError as error:
-            # A container for one user has no other; that "administrator" is none outside.
+            # A container for one user has no other; its "administrator" has no rights outside.
             if error.errno not in (errno.EINVAL, errno.EPERM):
                 raise OSError(error.errno, "setresuid") from None
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
@@ -134,7 +133,7 @@ def other_user() -> None:
     checked(libc().capset(header, nothing), "capset")
 
 
-# The same numbers on every machine.
+# System calls of Landlock, with the same numbers on every machine.
 _CREATE_RULESET: Final = 444
 _ADD_RULE: Final = 445
 _RESTRICT_SELF: Final = 446
@@ -144,7 +143,7 @@ _PATH_BENEATH: Final = 1
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 _TRUNCATE, _IOCTL_DEV = 1 << 14, 1 << 15
 _OF_FILES: Final = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL_DEV
-# All rights on files that a version of Landlock knows: it adds one or two at a time.
+# All rights on files in each version of Landlock; later versions add one or two.
 _RIGHTS: Final = {1: 0x1FFF, 2: 0x3FFF, 3: 0x7FFF, 4: 0x7FFF, 5: 0xFFFF}
 _NET: Final = 0b11  # binding and connecting, TCP; from version 4
 _SCOPES: Final = 0b11  # abstract sockets and signals to processes outside; from version 6
@@ -160,31 +159,33 @@ class _PathBeneath(ctypes.Structure):
 
 
 def version() -> int:
-    """Return the version of Landlock that this kernel has; 0 is none."""
+    """Return the version of Landlock in this kernel; 0 if it has none."""
     return max(0, int(libc().syscall(_CREATE_RULESET, None, 0, _ASK_VERSION)))
 
 
 def restrict(*, readable: Sequence[Path] = (), writable: Sequence[Path] = ()) -> int:
-    """Give up all files and TCP, but for what lies below the named folders.
+    """Give up access to TCP and to all files except those in the given folders.
 
     Args:
-        readable: Files and folders that may still be read, and run.
-        writable: Folders in which everything may still be done, but running programs.
+        readable: Files and folders that may still be read and executed.
+        writable: Folders with full access, except executing programs.
 
     Returns:
-        The version of Landlock that holds now; 0 where the kernel has none and nothing was done.
+        The version of Landlock in force; 0 if the kernel has none and nothing was done.
 
     Raises:
         OSError: The kernel has Landlock and refused.
     """
-    known = version()
-    if not known:
+    landlock_version = version()
+    if not landlock_version:
         return 0
-    rights = _RIGHTS[min(known, max(_RIGHTS))]
-    wanted = _Ruleset(rights, _NET if known >= 4 else 0, _SCOPES if known >= 6 else 0)
-    size = 8 if known < 4 else 16 if known < 6 else 24
+    rights = _RIGHTS[min(landlock_version, max(_RIGHTS))]
+    ruleset = _Ruleset(
+        rights, _NET if landlock_version >= 4 else 0, _SCOPES if landlock_version >= 6 else 0
+    )
+    size = 8 if landlock_version < 4 else 16 if landlock_version < 6 else 24
     rules = checked(
-        libc().syscall(_CREATE_RULESET, ctypes.byref(wanted), ctypes.c_size_t(size), 0), "landlock"
+        libc().syscall(_CREATE_RULESET, ctypes.byref(ruleset), ctypes.c_size_t(size), 0), "landlock"
     )
     try:
         for path in readable:
@@ -194,7 +195,7 @@ def restrict(*, readable: Sequence[Path] = (), writable: Sequence[Path] = ()) ->
         checked(libc().syscall(_RESTRICT_SELF, rules, 0), "landlock")
     finally:
         os.close(rules)
-    return known
+    return landlock_version
 
 
 def _allow(rules: int, path: Path, rights: int) -> None:
@@ -226,12 +227,12 @@ _NUMBER, _MACHINE, _ARGUMENTS = 0, 4, 16
 
 @dataclass(frozen=True, kw_only=True)
 class ConditionalCall:
-    """A call that is allowed on a condition.
+    """A system call that is allowed under a condition.
 
     Attributes:
-        argument: Which of its arguments counts, from 0.
-        bits: Refused when any of these is set; 0 asks nothing.
-        other_than: Refused when the argument is not this; None asks nothing.
+        argument: Index of the argument that is tested, from 0.
+        bits: The call is refused if any of these bits is set; 0 tests nothing.
+        other_than: The call is refused if the argument has another value; None tests nothing.
     """
 
     argument: int
@@ -251,9 +252,9 @@ _MACHINES: Final = {
     "aarch64": _Machine(0xC000_00B7, 1, 277),
 }
 _Numbers = Mapping[str, tuple[int | None, int | None]]
-"""Number on x86_64, number on aarch64; None where that machine has no such call."""
+"""Number on x86_64, and on aarch64; None if the machine does not have the call."""
 
-# All that a program does by itself: memory, time, random bytes, open pipes, signals, the end.
+# Calls without effect outside the process: memory, time, random bytes, open pipes, signals, exit.
 _OWN_CALLS: Final[_Numbers] = {
     "brk": (12, 214),
     "clock_getres": (229, 114),
@@ -291,7 +292,7 @@ _OWN_CALLS: Final[_Numbers] = {
     "write": (1, 64),
     "writev": (20, 66),
 }
-# Whatever reaches another process, the network, more rights, or what a file is beside its content.
+# Calls that reach other processes, the network, further rights, or the attributes of files.
 _REACHING_CALLS: Final[_Numbers] = {
     "acct": (163, 89),
     "add_key": (248, 217),
@@ -397,13 +398,13 @@ class _Program(ctypes.Structure):
 
 
 def allow_only_own(conditions: Mapping[str, ConditionalCall]) -> None:
-    """Refuse every call but what a program does by itself, for good and in all threads.
+    """Permanently refuse all calls with effects outside the process, in all threads.
 
     Args:
-        conditions: Calls that are allowed unless their condition speaks against it.
+        conditions: Calls that are allowed under a condition.
 
     Raises:
-        OSError: The kernel has no seccomp, or this machine is not known here.
+        OSError: The kernel has no seccomp, or the machine is not supported.
     """
     machine = _machine()
     calls = [call for call in _OWN_CALLS if call not in conditions]
@@ -412,11 +413,11 @@ def allow_only_own(conditions: Mapping[str, ConditionalCall]) -> None:
 
 
 def refuse(calls: Sequence[str], conditions: Mapping[str, ConditionalCall]) -> None:
-    """Refuse these calls and allow all others, for good and in all threads.
+    """Permanently refuse some calls and allow all others, in all threads.
 
     Args:
-        calls: Refused whatever their arguments.
-        conditions: Refused where their condition speaks against it.
+        calls: Calls that are always refused.
+        conditions: Calls that are refused unless their condition holds.
 
     Raises:
         OSError: As in :func:`allow_only_own`.
@@ -427,16 +428,16 @@ def refuse(calls: Sequence[str], conditions: Mapping[str, ConditionalCall]) -> N
 
 
 def refuse_reaching(*, but: Sequence[str] = ()) -> None:
-    """Refuse whatever reaches other processes, the network or more rights, for good.
+    """Permanently refuse calls that reach other processes, the network or further rights.
 
     Args:
-        but: Calls that are allowed all the same.
+        but: Calls that are allowed nevertheless.
 
     Raises:
         OSError: As in :func:`allow_only_own`.
     """
-    own = {"tgkill": ConditionalCall(argument=0, other_than=os.getpid())}
-    refuse([call for call in _REACHING_CALLS if call not in but], own)
+    conditions = {"tgkill": ConditionalCall(argument=0, other_than=os.getpid())}
+    refuse([call for call in _REACHING_CALLS if call not in but], conditions)
 
 
 _Step = tuple[int, int, int, int]
@@ -461,7 +462,7 @@ def _head(machine: _Machine) -> Iterator[_Step]:
 def _table(
     machine: _Machine, calls: Sequence[str], conditions: Mapping[str, ConditionalCall], ending: int
 ) -> Iterator[_Step]:
-    """Yield the steps for the named calls: the ending for each, a judgement where one is asked."""
+    """Yield the filter steps for calls, and for calls with a condition."""
     for call in calls:
         if (number := _NUMBERS[call][machine.column]) is not None:
             yield from ((_IF_EQUAL, 0, 1, number), (_RETURN, 0, 0, ending))
@@ -472,7 +473,7 @@ def _table(
 
 
 def _judged(condition: ConditionalCall) -> Iterator[_Step]:
-    """Yield the steps that end the program for a call with this condition."""
+    """Yield the filter steps that decide about a call with a condition."""
     yield (_LOAD, 0, 0, _ARGUMENTS + 8 * condition.argument)
     if condition.bits:
         yield (_IF_BITS, 0, 1, condition.bits)
@@ -486,34 +487,34 @@ def _judged(condition: ConditionalCall) -> Iterator[_Step]:
 def _enter(machine: _Machine, steps: Sequence[_Step]) -> None:
     array = (_Instruction * len(steps))(*(_Instruction(*step) for step in steps))
     program = _Program(len(steps), array)
-    result = libc().syscall(machine.seccomp, _SET_MODE_FILTER, _ALL_THREADS, ctypes.byref(program))
-    # With several threads a positive answer names the one that could not follow.
-    if checked(result, "seccomp") > 0:
+    status = libc().syscall(machine.seccomp, _SET_MODE_FILTER, _ALL_THREADS, ctypes.byref(program))
+    # A positive status is the identifier of a thread that could not be filtered.
+    if checked(status, "seccomp") > 0:
         raise OSError(errno.EBUSY, "seccomp")
 
 
 def libraries() -> list[Path]:
-    """Return where Python and its libraries lie; they import parts of themselves late."""
-    named = {sys.prefix, sys.base_prefix, *(path for path in sys.path if path)}
+    """Return the folders of Python and its libraries, which import some modules late."""
+    locations = {sys.prefix, sys.base_prefix, *(path for path in sys.path if path)}
     if getattr(sys, "frozen", False):
-        named.add(sys.executable)  # a packaged program carries its modules in its own file
-    return [Path(name) for name in sorted(named) if Path(name).exists()]
+        locations.add(sys.executable)  # a packaged program contains its modules in its own file
+    return [Path(name) for name in sorted(locations) if Path(name).exists()]
 
 
 def shut(
     *, readable: Sequence[Path], writable: Sequence[Path], memory: int = 0, seconds: int = 0
 ) -> None:
-    """Shut this process in, for good; on Linux only, elsewhere just the limits that there are.
+    """Permanently confine this process on Linux; on other systems only set the limits.
 
     Args:
         readable: Files and folders that may still be read.
-        writable: Folders in which files may be made and changed.
-        memory: Bytes of address space beyond what is mapped now; 0 sets no limit. Libraries for
-            GPUs map far more than they touch.
-        seconds: Of processor time; 0 sets no limit.
+        writable: Folders in which files may be created and changed.
+        memory: Bytes of address space in addition to the present ones; 0 sets no limit. Libraries
+            for GPUs map far more than they use.
+        seconds: Processor time; 0 sets no limit.
 
     Raises:
-        OSError: The system refused something that it should be able to do.
+        OSError: The system refused something that it should support.
     """
     if sys.platform == "win32":
         return
@@ -529,9 +530,9 @@ def shut(
         keep_no_new_privileges()
         hide()
         restrict(readable=readable, writable=writable)
-    for kind, most in limits:
+    for kind, wanted_bound in limits:
         _, ceiling = resource.getrlimit(kind)
-        bound = most if ceiling == resource.RLIM_INFINITY else min(most, ceiling)
+        bound = wanted_bound if ceiling == resource.RLIM_INFINITY else min(wanted_bound, ceiling)
         resource.setrlimit(kind, (bound, bound))
     if sys.platform == "linux":
         refuse_reaching()

@@ -1,4 +1,4 @@
-"""How numbers, shares and dates are written, and foreign names so that they steer nothing."""
+"""Writing numbers, shares and dates in each language, and escaping control characters in names."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from pura.base.paths import resource
 
 
 def visible(text: str) -> str:
-    r"""Return one line of printable characters that stands for a text, and for no other one.
+    r"""Escape a text to one line of printable characters; different texts stay different.
 
-    A text of printable characters stays as it is. In any other the characters that cannot be
-    printed are written as Python writes them (``\n``, ``\x1b``, ``\u202e``; bytes of a file name
-    that are no UTF-8 as ``\udc80`` to ``\udcff``), and a backslash as two.
+    A text of printable characters is returned unchanged. In any other text, unprintable characters
+    are escaped as in Python (``\n``, ``\x1b``, ``\u202e``; bytes of a file name that are not UTF-8
+    as ``\udc80`` to ``\udcff``), and backslashes are doubled.
 
     Examples:
         >>> print(visible("letter" + chr(0x202E) + "txt.pdf"))
@@ -31,7 +31,7 @@ def visible(text: str) -> str:
 
 
 def visible_lines(text: str) -> str:
-    """Return a text whose lines may be printed: newlines, tabs and odd blanks stay as they are."""
+    """Escape unprintable characters of a text except newlines, tabs and special blanks."""
     if text.isprintable():
         return text
     return "".join(
@@ -44,18 +44,18 @@ def visible_lines(text: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Language:
-    """How a language writes numbers and dates.
+    """Conventions of a language for numbers and dates.
 
     Attributes:
-        name: What it calls itself.
-        group: Stands between thousands.
-        point: Stands before a fraction.
-        one_in: A chance.
-        over: More than can be told.
-        under: Less than can be told.
-        least: Stands before a number that is a lower bound.
-        months: Their names.
-        day: Day, month, year.
+        name: Name of the language in that language.
+        group: Separator of thousands.
+        point: Decimal separator.
+        one_in: Format of a chance.
+        over: Format of a number above the largest that is written.
+        under: Format of a number below the smallest that is written.
+        least: Prefix of a lower bound.
+        months: Names of the months, separated by blanks.
+        day: Format of day, month and year.
     """
 
     name: str
@@ -70,8 +70,8 @@ class Language:
 
 
 def _spoken() -> dict[str, Language]:
-    folders = [place for place in resource("languages").iterdir() if place.is_dir()]
-    names = sorted((place.name for place in folders), key=lambda name: (name != "en", name))
+    folders = [folder for folder in resource("languages").iterdir() if folder.is_dir()]
+    names = sorted((folder.name for folder in folders), key=lambda name: (name != "en", name))
     return {
         name: Language(**json.loads((resource("languages", name) / FILE).read_text("utf-8")))
         for name in names
@@ -84,116 +84,118 @@ SPOKEN: Final = _spoken()
 language")."""
 LANGUAGES: Final = tuple(SPOKEN)
 _SUPERSCRIPT: Final = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
-_POWER_FROM: Final = 15  # from so many digits on a number is written as a power of ten
-_WEIGHT_DIGITS: Final = 4
-# A hair, so that 10**2.9999999999999996 counts as 1,000 and 0.95 as 95 %.
+_POWER_FROM: Final = 15  # exponent from which a number is written as a power of ten
+_WEIGHT_DIGITS: Final = 4  # decimals of a posterior weight
+# Tolerance for rounding errors, so that 10**2.9999999999999996 counts as 1,000, and 0.95 as 95 %.
 _HAIR: Final = 1e-9
 
 
 def pointed(text: str, language: str) -> str:
-    """Write digits with a point, and a sign, as the language does."""
+    """Convert decimal point and minus sign of a number to those of the language."""
     return text.replace(".", SPOKEN[language].point).replace("-", "\N{MINUS SIGN}")
 
 
-def count(value: int, language: str) -> str:
-    """Write a whole number with its thousands apart: ``1,000`` or ``1.000``."""
-    return f"{value:,}".replace(",", SPOKEN[language].group)
+def count(number: int, language: str) -> str:
+    """Write an integer with separated thousands: ``1,000`` or ``1.000``."""
+    return f"{number:,}".replace(",", SPOKEN[language].group)
 
 
-def ratio(value: float, language: str) -> str:
+def ratio(likelihood_ratio: float, language: str) -> str:
     """Write a likelihood ratio with one significant figure, rounded towards 1.
 
     Raises:
-        ValueError: Not a positive finite number.
+        ValueError: The ratio is not a positive finite number.
     """
-    if not (math.isfinite(value) and value > 0):
+    if not (math.isfinite(likelihood_ratio) and likelihood_ratio > 0):
         raise ValueError("not a likelihood ratio")
-    exponent = math.floor(math.log10(value) + _HAIR)
-    lead = value / 10.0**exponent
-    digit = math.floor(lead + _HAIR) if value >= 1 else math.ceil(lead - _HAIR)
+    exponent = math.floor(math.log10(likelihood_ratio) + _HAIR)
+    lead = likelihood_ratio / 10.0**exponent
+    digit = math.floor(lead + _HAIR) if likelihood_ratio >= 1 else math.ceil(lead - _HAIR)
     return _one_figure(digit, exponent, language)
 
 
-def chance(value: float, language: str) -> str:
-    """Write a probability that stands as an upper limit: one significant figure, rounded up.
+def chance(probability: float, language: str) -> str:
+    """Write a probability as an upper bound: one significant figure, rounded up.
 
-    From 1 % on as a decimal, below as ``1 in 100,000``.
+    Probabilities of at least 1 % are written as a decimal, smaller ones as ``1 in 100,000``.
 
     Raises:
-        ValueError: Not in (0, 1].
+        ValueError: The probability is not in (0, 1].
     """
-    if not 0 < value <= 1:
+    if not 0 < probability <= 1:
         raise ValueError("not a probability above 0")
-    if value >= 0.01:
-        exponent = math.floor(math.log10(value) + _HAIR)
-        digit = math.ceil(value / 10.0**exponent - _HAIR)
+    if probability >= 0.01:
+        exponent = math.floor(math.log10(probability) + _HAIR)
+        digit = math.ceil(probability / 10.0**exponent - _HAIR)
         return _one_figure(digit, exponent, language)
     # In logarithms: 1 / value overflows for the smallest floats.
-    size = -math.log10(value)
+    size = -math.log10(probability)
     exponent = math.floor(size + _HAIR)
     digit = max(1, math.floor(10 ** (size - exponent) + _HAIR))
     return SPOKEN[language].one_in.format(_one_figure(digit, exponent, language))
 
 
 def percent(value: float, language: str) -> str:
-    """Write a share that was reached, as whole per cent without the sign, rounded down.
+    """Write a share as a lower bound: whole per cent without the sign, rounded down.
 
     Raises:
-        ValueError: Not in [0, 1].
+        ValueError: The share is not in [0, 1].
     """
     return count(math.floor(_share(value) * 100 + _HAIR), language)
 
 
 def share(value: float, language: str) -> str:
-    """Write a share as whole per cent with the sign; never 0 % or 100 % unless it is that.
+    """Write a share as whole per cent with the sign; 0 % and 100 % only if they are exact.
 
     Raises:
-        ValueError: Not in [0, 1].
+        ValueError: The share is not in [0, 1].
     """
-    whole = round(_share(value) * 100)
+    percentage = round(_share(value) * 100)
     if 0 < value < 1:
-        whole = min(max(whole, 1), 99)
-    return f"{count(whole, language)} %"
+        percentage = min(max(percentage, 1), 99)
+    return f"{count(percentage, language)} %"
 
 
 def weight(value: float, language: str) -> str:
-    """Write a posterior weight with at most four decimals, rounded down; never 0 or 1 falsely.
+    """Write a posterior weight with at most four decimals, rounded down; 0 and 1 only if exact.
 
     Raises:
-        ValueError: Not in [0, 1].
+        ValueError: The weight is not in [0, 1].
     """
     steps = 10**_WEIGHT_DIGITS
-    whole = math.floor(_share(value) * steps + _HAIR)
-    if value > 0 and whole == 0:
+    units = math.floor(_share(value) * steps + _HAIR)
+    if value > 0 and units == 0:
         return SPOKEN[language].under.format(_decimal(1, language))
-    # Float sums of weights end a hair under 1; they mean "over", not "exactly".
+    # Sums of floats end slightly below 1; they are written as "over", not as an exact number.
     if value < 1 and value * steps > steps - 1 + _HAIR:
         return SPOKEN[language].over.format(_decimal(steps - 1, language))
-    return _decimal(whole, language)
+    return _decimal(units, language)
 
 
-def date(value: str, language: str) -> str:
+def date(iso_date: str, language: str) -> str:
     """Write the day of an ISO 8601 date or moment: ``14 March 2026`` or ``14. März 2026``.
 
     Raises:
         ValueError: Not ISO 8601.
     """
-    day = dt.datetime.fromisoformat(value)
+    day = dt.datetime.fromisoformat(iso_date)
     month = SPOKEN[language].months.split()[day.month - 1]
     return SPOKEN[language].day.format(day.day, month, day.year)
 
 
-def moment(value: str, language: str, *, seconds: bool = True) -> str:
-    """Write an ISO 8601 moment in UTC: ``14 March 2026, 09:26:53 UTC``; a dash for none.
+def moment(iso_moment: str, language: str, *, seconds: bool = True) -> str:
+    """Write an ISO 8601 moment in UTC, ``14 March 2026, 09:26:53 UTC``; empty gives a dash.
 
     Raises:
         ValueError: Not ISO 8601.
     """
-    if not value:
+    if not iso_moment:
         return "–"
-    when = dt.datetime.fromisoformat(value)
-    when = when.astimezone(dt.UTC) if when.tzinfo else when
-    return f"{date(when.isoformat(), language)}, {when:{'%H:%M:%S' if seconds else '%H:%M'}} UTC"
+    instant = dt.datetime.fromisoformat(iso_moment)
+    instant = instant.astimezone(dt.UTC) if instant.tzinfo else instant
+    return (
+        f"{date(instant.isoformat(), language)}, {instant:{'%H:%M:%S' if seconds else '%H:%M'}} UTC"
+    )
 
 
 def _share(value: float) -> float:
@@ -203,9 +205,9 @@ def _share(value: float) -> float:
 
 
 def _decimal(steps: int, language: str) -> str:
-    whole, rest = divmod(steps, 10**_WEIGHT_DIGITS)
+    integer_part, rest = divmod(steps, 10**_WEIGHT_DIGITS)
     digits = f"{rest:0{_WEIGHT_DIGITS}d}".rstrip("0")
-    return f"{whole}{SPOKEN[language].point}{digits}" if digits else str(whole)
+    return f"{integer_part}{SPOKEN[language].point}{digits}" if digits else str(integer_part)
 
 
 def _one_figure(digit: int, exponent: int, language: str) -> str:

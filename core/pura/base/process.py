@@ -1,14 +1,17 @@
-"""Protect this process: other programs cannot look into it, secrets stay in locked memory.
+"""Protection of this process and its secrets, and child processes.
 
-A packaged program starts itself as its child here.
+Other programs cannot read the memory of this process, and secrets stay in locked memory. A packaged
+program starts itself as its child.
 
-Children get bytes and answer with bytes. One is killed when its time is up, when it answers too
-much, and when whoever waits wants to stop; how it ended is told, and judged by the caller.
+Children receive bytes and answer with bytes. A child is killed at its time limit, if its answer is
+too long, and if the caller cancels. The result reports how it ended; the caller decides what that
+means.
 """
 
 from __future__ import annotations
 
 import ctypes
+import logging
 import mmap
 import multiprocessing
 import os
@@ -27,6 +30,8 @@ from pura.base import linux
 from pura.base.linux import PARENT
 from pura.base.progress import Checkpoint, never_cancelled
 
+_log = logging.getLogger(__name__)
+
 _ENDING: Final = ("SIGTERM", "SIGHUP")
 NOT_SHUT_STATUS: Final = 77
 """Exit status of a child that could not enter its sandbox; it has read nothing."""
@@ -36,7 +41,7 @@ class EndedError(KeyboardInterrupt):
     """The system asked this program to end; it ends as when a person interrupts it.
 
     Attributes:
-        status: Its exit status, as shells expect it: 128 and the number of the signal.
+        status: Exit status, as shells expect it: 128 plus the number of the signal.
     """
 
     def __init__(self, number: int) -> None:
@@ -45,36 +50,37 @@ class EndedError(KeyboardInterrupt):
 
 
 class Signals:
-    """What ends a run beside its own end: terminate and hang up act like an interruption.
+    """Signal handlers that end a run: terminate and hang up act like an interruption.
 
     Attributes:
-        ended: What asked for the end; None while nothing did.
+        ended: The exception that a signal raised; None before.
     """
 
     def __init__(self) -> None:
         self.ended: EndedError | None = None
 
     def catch(self) -> None:
-        """Take the signals over; one that is ignored, as under ``nohup``, stays ignored."""
+        """Install the handlers; a signal that is ignored, as under ``nohup``, stays ignored."""
         for name in _ENDING:
             number = getattr(signal, name, None)
             if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, self._end)
 
     def _end(self, number: int, _: FrameType | None) -> NoReturn:
-        # Whoever asks twice does not want to wait until all is tidy.
+        # A second signal ends the program at once, without cleaning up.
         signal.signal(number, signal.SIG_DFL)
         self.ended = EndedError(number)
         raise self.ended
 
 
 def close_to_others() -> None:
-    """Let no other program of this user look into this one's memory, and no core file be written.
+    """Protect the memory of this process from other programs of the user; disable core files.
 
-    Linux refuses debuggers and readers of memory; elsewhere only core files are switched off.
+    On Linux debuggers and readers of memory are refused; on other systems only core files are
+    disabled.
 
     Raises:
-        OSError: The system refused what it can do.
+        OSError: The system refused something that it should support.
     """
     if sys.platform == "linux":
         linux.hide()
@@ -92,28 +98,28 @@ _locked: Final[list[bool]] = []
 
 
 class LockedBytes:
-    """A secret of :data:`SLOT` bytes in locked memory, overwritten when it goes.
+    """A secret of :data:`SLOT` bytes in locked memory, which is overwritten after use.
 
     Args:
-        data: The secret; it is copied.
+        secret: The secret, which is copied.
     """
 
     __slots__ = ("_slot",)
 
-    def __init__(self, data: bytes | bytearray) -> None:
+    def __init__(self, secret: bytes | bytearray) -> None:
         self._slot: memoryview | None = _take()
-        self._slot[:] = data
+        self._slot[:] = secret
 
     @property
     def view(self) -> memoryview | None:
-        """The bytes themselves; None once they were wiped."""
+        """The bytes; None after they were wiped."""
         return self._slot
 
     def wipe(self) -> None:
-        """Overwrite the secret and give its place back."""
+        """Overwrite the secret and release its slot."""
         self._wipe()
 
-    # Bound here: a secret that outlives its module at the end of the program finds no names in it.
+    # Bound as defaults: when the program ends, a secret may outlive the globals of this module.
     def _wipe(self, zeros: bytes = bytes(SLOT), free: list[memoryview] = _free) -> None:
         slot, self._slot = self._slot, None
         if slot is not None:
@@ -126,7 +132,7 @@ class LockedBytes:
 
 
 def stays_out_of_swap() -> bool:
-    """Tell whether the system locks the memory of secrets for this program."""
+    """Return whether the system locks the memory of secrets for this program."""
     if not _locked:
         LockedBytes(bytes(SLOT)).wipe()
     return all(_locked)
@@ -144,8 +150,8 @@ def _add_page() -> None:
     if sys.platform == "linux":
         page.madvise(mmap.MADV_DONTDUMP)
     _locked.append(_lock_page(page))
-    whole = memoryview(page)
-    _free.extend(whole[start : start + SLOT] for start in range(0, mmap.PAGESIZE, SLOT))
+    page_view = memoryview(page)
+    _free.extend(page_view[start : start + SLOT] for start in range(0, mmap.PAGESIZE, SLOT))
 
 
 def _lock_page(page: mmap.mmap) -> bool:
@@ -156,19 +162,19 @@ def _lock_page(page: mmap.mmap) -> bool:
 
 
 CHILDREN: Final = ("pura.", "pura_audit.")
-"""Prefixes of the modules that a packaged program may be told to run."""
+"""Prefixes of the modules that a packaged program may run as a child."""
 
 
 def run_as_child(arguments: Sequence[str]) -> None:
-    """Run the module that the arguments name, and leave; return when they name none.
+    """Run the module that the arguments name, and exit; return if they name none.
 
     Args:
-        arguments: As in :data:`sys.argv`: the program, ``-m``, a module, its own arguments.
+        arguments: As in :data:`sys.argv`: the program, ``-m``, a module, its arguments.
     """
-    # Children that multiprocessing starts carry arguments of its own.
+    # Children of multiprocessing have other arguments, which freeze_support handles.
     multiprocessing.freeze_support()
     rest = list(arguments[1:])
-    # Flags of the interpreter mean nothing here: a packaged program is always isolated.
+    # Flags of the interpreter are skipped: a packaged program is always isolated.
     while rest and rest[0] in ("-I", "-E", "-s", "-P", "-B"):
         rest.pop(0)
     if len(rest) < 2 or rest[0] != "-m":
@@ -181,9 +187,9 @@ def run_as_child(arguments: Sequence[str]) -> None:
     sys.exit(0)
 
 
-_BEAT_S: Final = 0.05
-_CHUNK: Final = 1 << 16
-# Enough for Python and the loader to find their own files; no secrets of the user's shell.
+_BEAT_S: Final = 0.05  # seconds between two heartbeats
+_CHUNK: Final = 1 << 16  # bytes that are read or written at a time
+# Variables by which Python and the loader find their files; no secrets of the user's shell.
 _PASSED: Final = (
     "PATH",
     "PYTHONPATH",
@@ -201,12 +207,12 @@ _PASSED: Final = (
 
 @dataclass(frozen=True, kw_only=True)
 class ChildResult:
-    """How a child ended.
+    """Result of a child process.
 
     Attributes:
-        status: Its exit status, negative for a signal.
-        answer: What it wrote; one byte more than allowed, or more, when it was stopped for that.
-        late: It was stopped because its time was up.
+        status: Exit status, negative for a signal.
+        answer: Its output; longer than allowed if it was stopped for that.
+        late: It was stopped at its time limit.
     """
 
     status: int
@@ -215,39 +221,40 @@ class ChildResult:
 
 
 unconfined: Final[list[Callable[[], None]]] = []
-"""Called before a child reads a stranger's file and the system does not confine it; who shows words
-to a person puts in what says so."""
+"""Functions that are called before a child reads an untrusted file without being confined. User
+interfaces add a function that shows a warning."""
 
 
 def confines_children() -> bool:
-    """Tell whether a child that reads a stranger's file is confined, or else reads nothing."""
+    """Return whether this system confines children that read untrusted files."""
     return sys.platform == "linux"
 
 
 NO_WINDOW: Final[int] = getattr(subprocess, "CREATE_NO_WINDOW", 0)
-"""How a child starts on Windows: it opens no window, and Ctrl-C is not for it."""
+"""Flag for children on Windows: they open no window and do not receive Ctrl-C."""
 
 
 def start_child(module: str, *, own: bool = False) -> subprocess.Popen[bytes]:
-    """Start a module of ours as a child, without the user's environment.
+    """Start a module of this program as a child, without the user's environment.
 
     Args:
-        module: Its name.
-        own: It reads nothing that a stranger made.
+        module: Name of the module.
+        own: The child reads no untrusted input.
 
     Raises:
-        OSError: The system starts no more programs.
+        OSError: The system cannot start another process.
     """
     if not (own or confines_children()):
-        for say in tuple(unconfined):
-            say()
+        for warn in tuple(unconfined):
+            warn()
     environment = {name: os.environ[name] for name in _PASSED if name in os.environ}
     environment |= {"PYTHONIOENCODING": "utf-8", "OMP_NUM_THREADS": "1"}
-    # A sandbox keeps the driver's files away, and a torch that sees a device without them fails.
+    # In a sandbox the files of GPU drivers are missing, and torch fails if it sees a GPU.
     environment |= {"CUDA_VISIBLE_DEVICES": "", "HIP_VISIBLE_DEVICES": ""}
     if sys.platform == "linux":
         environment[PARENT] = str(os.getpid())
-    return subprocess.Popen(  # noqa: S603  (a module of ours, named by our own code)
+    _log.debug("a child starts: %s", module)
+    return subprocess.Popen(  # noqa: S603  (a module of this program)
         [sys.executable, "-P", "-B", "-m", module],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -262,26 +269,26 @@ def start_child(module: str, *, own: bool = False) -> subprocess.Popen[bytes]:
 
 def converse(
     child: subprocess.Popen[bytes],
-    data: bytes,
+    request: bytes,
     *,
     seconds: float,
     most: int,
     heartbeat: Checkpoint = never_cancelled,
 ) -> ChildResult:
-    """Feed a child, take its answer, and wait for its end.
+    """Send a request to a child, read its answer, and wait for its end.
 
     Args:
-        child: From :func:`start_child`.
-        data: All that it gets.
-        seconds: How long it may take.
-        most: Bytes that it may answer.
-        heartbeat: Called twenty times a second; whatever it raises kills the child first.
+        child: A child from :func:`start_child`.
+        request: All bytes for its standard input.
+        seconds: Time limit.
+        most: Maximum number of bytes of the answer.
+        heartbeat: Called twenty times a second; an exception that it raises kills the child first.
     """
     assert child.stdin is not None  # both were asked for
     assert child.stdout is not None
     answer = bytearray()
     threads = [
-        threading.Thread(target=_feed, args=(child.stdin, data), daemon=True),
+        threading.Thread(target=_feed, args=(child.stdin, request), daemon=True),
         threading.Thread(target=_collect, args=(child, child.stdout, answer, most), daemon=True),
     ]
     for thread in threads:
@@ -296,29 +303,34 @@ def converse(
             thread.join()
         child.stdin.close()
         child.stdout.close()
+    _log.debug(
+        "a child ended with status %d, %d bytes; late: %s", child.returncode, len(answer), late
+    )
     return ChildResult(status=child.returncode, answer=bytes(answer), late=late)
 
 
-def _feed(pipe: IO[bytes], data: bytes) -> None:
-    view = memoryview(data)
+def _feed(pipe: IO[bytes], request: bytes) -> None:
+    view = memoryview(request)
     try:
         while view:
             view = view[pipe.write(view[:_CHUNK]) :]
         pipe.close()
     except (OSError, ValueError):
-        return  # the child is gone; its end of the story is told by its exit
+        return  # the child has ended; its exit status tells the reason
 
 
-def _collect(child: subprocess.Popen[bytes], pipe: IO[bytes], answer: bytearray, most: int) -> None:
+def _collect(
+    child: subprocess.Popen[bytes], pipe: IO[bytes], answer: bytearray, max_bytes: int
+) -> None:
     while piece := pipe.read(_CHUNK):
         answer += piece
-        if len(answer) > most:
+        if len(answer) > max_bytes:
             child.kill()
             return
 
 
 def _wait(child: subprocess.Popen[bytes], seconds: float, heartbeat: Checkpoint) -> bool:
-    """Wait for the end; True when the time was up first."""
+    """Wait for the end of a child; return whether it exceeded its time limit."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         try:

@@ -1,4 +1,4 @@
-"""How whoever waits for a long piece of work is told of it, and how it is stopped."""
+"""Progress reports of long tasks, and their cancellation."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class Stage:
-    """How far a piece of work is.
+    """Progress of a task.
 
     Attributes:
-        number: 1 … 12, the step of an audit; 0 for everything else.
-        name: Of the step; stable, for programs.
-        done: Units done within the step (tokens while an audit reads).
-        total: Units of the step; 0 when they are not counted.
-        log10_e: The evidence of what was read so far, where somebody looked; else None.
+        number: Step of an audit, 1 … 12; 0 for other tasks.
+        name: Stable name of the step, for programs.
+        done: Finished units of the step (tokens while an audit reads).
+        total: Units of the step; 0 if they are not counted.
+        log10_e: Logarithm of the evidence so far, if it was computed; else None.
     """
 
     number: int = 0
@@ -27,25 +27,25 @@ class Stage:
 
 Progress = Callable[[Stage], None]
 Checkpoint = Callable[[], None]
-"""Called often by whoever works; may raise :class:`~pura.base.errors.Cancelled` to stop it."""
+"""Called often during a task; may raise :class:`~pura.base.errors.Cancelled` to stop it."""
 
 
 def no_progress(_: Stage) -> None:
-    """Tell nobody."""
+    """Ignore a progress report."""
 
 
-def not_counted(_done: int, _total: int) -> None:
-    """Tell nobody how many of how many are done."""
+def not_counted(_finished: int, _total: int) -> None:
+    """Ignore a count of finished units."""
 
 
 def never_cancelled() -> None:
-    """Go on."""
+    """Never cancel."""
 
 
 def counted(progress: Progress, name: str) -> Callable[[int, int], None]:
-    """Return what tells of one step in pieces done and pieces in all."""
+    """Return a function that reports finished and total units of one step."""
 
-    def tell(done: int, total: int) -> None:
-        progress(Stage(name=name, done=done, total=total))
+    def report(finished: int, total: int) -> None:
+        progress(Stage(name=name, done=finished, total=total))
 
-    return tell
+    return report

@@ -1,13 +1,14 @@
-"""Who works a batch off: this process, processes of this machine, or actors of a cluster.
+"""Engines that process a batch: this process, processes of this machine, or actors of a cluster.
 
-An engine takes frames of texts and gives their findings back as they come, in any order. Behind
-all but the first stands the same dispatch: a thread for each worker, which holds one model. A
-worker that dies costs another try, not a row: its frame is read again by a new one, and at last
-text by text, until the one is left that no worker survives.
+An engine takes frames of texts and returns their findings as they arrive, in any order. All but the
+first engine share the same dispatch: a thread for each worker, which holds one model. If a worker
+dies, a new one reads its frame again, and at last text by text, so that only the text is lost that
+no worker survives.
 """
 
 from __future__ import annotations
 
+import logging
 import os
 import pickle
 import queue
@@ -36,42 +37,44 @@ from pura.documents import Document
 from pura.scheme.keys import KEY_BYTES, wipe_buffer
 from pura.version import __version__
 
-TRIES: Final = 3
-_BEAT_S: Final = 0.2
+_log = logging.getLogger(__name__)
+
+TRIES: Final = 3  # attempts with a frame before its texts are read one by one
+_BEAT_S: Final = 0.2  # seconds between two checks of the checkpoint
 
 Read = Callable[[Sequence[Document]], list[TextResult]]
-"""Finds what is in each of some texts; whatever goes wrong with one is in its finding."""
+"""Examines texts; an error with one of them is reported in its finding."""
 
 
 T = TypeVar("T")
 
 
 class Plan(Protocol[T]):
-    """What a worker does, as it travels to it: a value that can be pickled and holds no secret."""
+    """The task of a worker, sent to it as a value that can be pickled and holds no secret."""
 
     def opened(
         self, secrets: Sequence[bytearray]
     ) -> AbstractContextManager[Callable[[Sequence[Document]], list[T]]]:
-        """Get ready to read: load the model, take the keys.
+        """Prepare for reading: load the model, take the keys.
 
         Args:
-            secrets: The keys, which came another way; they belong to the plan from now on.
+            secrets: The keys, which are sent separately; the plan owns them from now on.
         """
         ...
 
 
 Engine = Callable[[Iterator[Frame], Checkpoint], Iterator[tuple[Frame, list[TextResult]]]]
-"""Works frames off: yields what was found in the texts of each, in any order.
+"""Processes frames: yields the findings of the texts of each frame, in any order.
 
-What it raises, a ``PuraError``, means that no worker can be had; or the checkpoint raises.
+It raises a ``PuraError`` if no worker is available; the checkpoint may raise too.
 """
 
 
 def here(read: Read) -> Engine:
-    """Return the engine that is this process.
+    """Return an engine that reads in this process.
 
     Args:
-        read: Finds what is in texts.
+        read: Examines texts.
     """
 
     def results(
@@ -85,57 +88,57 @@ def here(read: Read) -> Engine:
 
 
 class WorkerDiedError(Exception):
-    """A worker is gone: it was killed, or its machine was."""
+    """A worker died: its process or its machine was stopped."""
 
 
 class Worker(Protocol[T]):
-    """A process elsewhere that holds a model."""
+    """A process that holds a model."""
 
     def read(self, documents: Sequence[Document]) -> list[T]:
-        """Have texts read.
+        """Examine texts.
 
         Raises:
-            WorkerDiedError: It is gone.
+            WorkerDiedError: The worker died.
         """
         ...
 
     def close(self) -> None:
-        """End it, whatever it is doing."""
+        """Stop the worker at once."""
         ...
 
 
 Start = Callable[[Callable[[], bool]], Worker[T]]
-"""Starts a worker, ready to read; what it gets says whether nobody waits for that any more."""
+"""Starts a worker that is ready to read; its argument tells whether it is no longer needed."""
 
 
 def by_workers(start: Start[TextResult], count: int) -> Engine:
     """Return the engine of several workers.
 
     Args:
-        start: Called in a thread of the worker's own.
-        count: How many there are at most.
+        start: Starts a worker; called in a thread of its own.
+        count: Largest number of workers.
     """
 
     def results(
         frames: Iterator[Frame], checkpoint: Checkpoint
     ) -> Iterator[tuple[Frame, list[TextResult]]]:
         desk = _Dispatch(start)
-        waiting, more = 0, True
+        waiting, frames_left = 0, True
         try:
             while True:
-                # One more than there are workers, so that none waits for the reading of files.
-                while more and waiting <= count:
+                # One frame more than workers, so that none waits while files are read.
+                while frames_left and waiting <= count:
                     frame = next(frames, None)
                     if frame is None:
-                        more = False
+                        frames_left = False
                         break
                     desk.hand(frame, at_most=count)
                     waiting += 1
                 if not waiting:
                     return
-                done = desk.answer(checkpoint)
+                frame_findings = desk.answer(checkpoint)
                 waiting -= 1
-                yield done
+                yield frame_findings
         finally:
             desk.close()
 
@@ -143,7 +146,7 @@ def by_workers(start: Start[TextResult], count: int) -> Engine:
 
 
 class _Dispatch:
-    """Threads, each with a worker; frames go in, findings come out."""
+    """Threads with one worker each, which turn frames into findings."""
 
     def __init__(self, start: Start[TextResult]) -> None:
         self._start = start
@@ -154,7 +157,7 @@ class _Dispatch:
         self._closed = threading.Event()
 
     def hand(self, frame: Frame, *, at_most: int) -> None:
-        """Give out a frame; each one starts another worker while there may be more."""
+        """Queue a frame, and start another worker unless there are enough."""
         self._todo.put(frame)
         if len(self._threads) < at_most:
             number = len(self._threads)
@@ -167,15 +170,15 @@ class _Dispatch:
         while True:
             checkpoint()
             try:
-                found = self._done.get(timeout=_BEAT_S)
+                outcome = self._done.get(timeout=_BEAT_S)
             except queue.Empty:
                 continue
-            if isinstance(found, BaseException):
-                raise found
-            return found
+            if isinstance(outcome, BaseException):
+                raise outcome
+            return outcome
 
     def close(self) -> None:
-        """End all workers; what they are doing is lost."""
+        """Stop all workers; unfinished frames are lost."""
         self._closed.set()
         for _ in self._threads:
             self._todo.put(None)
@@ -186,11 +189,11 @@ class _Dispatch:
 
     def _work(self, number: int) -> None:
         try:
-            # First a worker, then a frame: one that waits for its place must keep no frame.
+            # First a worker, then a frame: a worker that is still starting must hold no frame.
             self._worker(number)
             while (frame := self._todo.get()) is not None and not self._closed.is_set():
                 self._done.put((frame, self._read(number, frame)))
-        except BaseException as error:  # raised again where the findings are waited for
+        except BaseException as error:  # raised again in `answer`
             self._done.put(error)
         finally:
             self._drop(number)
@@ -198,16 +201,19 @@ class _Dispatch:
     def _read(self, number: int, frame: Frame) -> list[TextResult]:
         documents = [text.document for text in frame]
         for _ in range(TRIES):
-            found = self._try(number, documents)
-            if found is not None:
-                return found
+            findings = self._try(number, documents)
+            if findings is not None:
+                return findings
         if len(documents) == 1:
             return [_lost()]
-        alone = [self._try(number, [document]) for document in documents]
-        return [_lost() if found is None else replace(found[0], alone=True) for found in alone]
+        singles = [self._try(number, [document]) for document in documents]
+        return [
+            _lost() if findings is None else replace(findings[0], alone=True)
+            for findings in singles
+        ]
 
     def _try(self, number: int, documents: Sequence[Document]) -> list[TextResult] | None:
-        """Read with this thread's worker; None when it died of it."""
+        """Read with this thread's worker; return None if the worker died."""
         try:
             return self._worker(number).read(documents)
         except WorkerDiedError:
@@ -217,9 +223,9 @@ class _Dispatch:
             return None
 
     def _worker(self, number: int) -> Worker[TextResult]:
-        held = self._held.get(number)
-        if held is not None:
-            return held
+        existing = self._held.get(number)
+        if existing is not None:
+            return existing
         for _ in range(TRIES):
             try:
                 worker = self._start(self._closed.is_set)
@@ -240,7 +246,7 @@ class _Dispatch:
 
 
 def failure(error: PuraError) -> TextResult:
-    """Return the finding of a text that nothing could be found in."""
+    """Return the finding of a text that could not be examined."""
     return TextResult(row=failed(error), seconds=0.0)
 
 
@@ -253,32 +259,32 @@ _LENGTH: Final = 8
 _THREADS: Final = ("OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 Lend = Callable[[], Sequence[bytearray]]
-"""Lends copies of the keys, which the one that takes them overwrites."""
+"""Returns copies of the keys, which the receiver overwrites."""
 
 
 def local(plan: Plan[TextResult], lend: Lend, jobs: int) -> Engine:
-    """Return the engine whose workers are processes of this machine.
+    """Return an engine with worker processes on this machine.
 
     Args:
-        plan: What they do.
-        lend: Lends the keys.
-        jobs: How many processes.
+        plan: Task of the workers.
+        lend: Returns copies of the keys.
+        jobs: Number of processes.
     """
     return by_workers(lambda stopped: Process(plan, lend(), jobs, stopped), jobs)
 
 
 class Process(Generic[T]):
-    """A worker.
+    """A worker process.
 
     Args:
-        plan: What it does.
-        secrets: The keys; overwritten here when they are there.
-        jobs: How many there are, for their shares of the processor.
-        stopped: Says whether nobody waits any more for it to get ready, which may take long.
+        plan: Task of the worker.
+        secrets: The keys; overwritten here once they are sent.
+        jobs: Number of workers, which share the processor.
+        stopped: Returns True once the worker is not needed; starting may take long.
 
     Raises:
-        WorkerDiedError: It ended before it was ready, or was stopped.
-        PuraError: It cannot get ready, e.g. has no model.
+        WorkerDiedError: The process ended before it was ready, or was stopped.
+        PuraError: The worker cannot start, e.g. without a model.
     """
 
     def __init__(
@@ -295,10 +301,10 @@ class Process(Generic[T]):
                 [sys.executable, "-m", MODULE],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,  # what crashes might quote a text
+                stderr=subprocess.DEVNULL,  # the output of a crash might quote a text
                 env=environment,
                 bufsize=0,  # a key leaves no copy in a buffer
-                start_new_session=True,  # Ctrl-C is for whoever dispatches
+                start_new_session=True,  # Ctrl-C is handled by the dispatching process
                 creationflags=NO_WINDOW,
             )
         except OSError:
@@ -313,8 +319,11 @@ class Process(Generic[T]):
             self._send(b"")
             self._hear()
         except BaseException:
+            _log.warning("a worker process could not begin its work")
             self.close()
             raise
+        else:
+            _log.info("a worker process has begun its work")
         finally:
             ready.set()
 
@@ -326,47 +335,47 @@ class Process(Generic[T]):
     def read(self, documents: Sequence[Document]) -> list[T]:
         """See :class:`~pura.batch.engine.Worker`."""
         self._say(list(documents))
-        found: list[T] = self._hear()
-        return found
+        findings: list[T] = self._hear()
+        return findings
 
     def close(self) -> None:
         """End it, whatever it is doing."""
         self._child.kill()
-        self._child.wait()
+        _log.info("a worker process ended with status %d", self._child.wait())
         for pipe in (self._child.stdin, self._child.stdout):
             try:
                 if pipe is not None:
                     pipe.close()
             except (OSError, ValueError):
-                continue  # what was still to be written has no reader any more
+                continue  # unwritten data has no reader any more
 
     def _say(self, value: object) -> None:
         self._send(pickle.dumps(value))
 
-    def _send(self, data: bytes | bytearray) -> None:
+    def _send(self, message: bytes | bytearray) -> None:
         assert self._child.stdin is not None  # asked for above
         try:
-            send(self._child.stdin, data)
+            send(self._child.stdin, message)
         except (OSError, ValueError):
             raise WorkerDiedError from None
 
     def _hear(self) -> Any:
         assert self._child.stdout is not None
         try:
-            data = receive(self._child.stdout)
+            message = receive(self._child.stdout)
         except (OSError, ValueError):
-            data = None
-        if data is None:
+            message = None
+        if message is None:
             raise WorkerDiedError
-        answer = pickle.loads(data)  # noqa: S301 - a process of our own said it
+        answer = pickle.loads(message)  # noqa: S301 - a process of our own said it
         if isinstance(answer, PuraError):
             raise answer
         return answer
 
 
-def send(pipe: IO[bytes], data: bytes | bytearray) -> None:
+def send(pipe: IO[bytes], message: bytes | bytearray) -> None:
     """Write a message."""
-    for part in (len(data).to_bytes(_LENGTH, "little"), data):
+    for part in (len(message).to_bytes(_LENGTH, "little"), message):
         view = memoryview(part)
         while view:
             view = view[pipe.write(view) :]
@@ -374,44 +383,44 @@ def send(pipe: IO[bytes], data: bytes | bytearray) -> None:
 
 
 def receive(pipe: IO[bytes]) -> bytearray | None:
-    """Read a message; None when the other end is gone."""
+    """Read a message; return None if the other end is closed."""
     head = _exactly(pipe, _LENGTH)
     return None if head is None else _exactly(pipe, int.from_bytes(head, "little"))
 
 
 def _exactly(pipe: IO[bytes], count: int) -> bytearray | None:
-    data = bytearray(count)
-    at = 0
-    with memoryview(data) as view:
-        while at < count:
-            read = pipe.readinto(view[at:])  # type: ignore[attr-defined]  # every file has it
+    buffer = bytearray(count)
+    filled = 0
+    with memoryview(buffer) as view:
+        while filled < count:
+            read = pipe.readinto(view[filled:])  # type: ignore[attr-defined]  # every file has it
             if not read:
                 return None
-            at += read
-    return data
+            filled += read
+    return buffer
 
 
 _LABEL: Final = b"pura-batch/1"
 _PUBLIC: Final = 32
-_NONCE: Final = bytes(12)  # of a key that encrypts one message only
+_NONCE: Final = bytes(12)  # constant, since each key encrypts a single message
 
 
 class Receiver:
-    """The private end: opens what was sealed for it, in this process alone."""
+    """The receiving end: opens messages that were sealed for this process."""
 
     def __init__(self) -> None:
         self._private = X25519PrivateKey.generate()
 
     @property
     def public(self) -> bytes:
-        """What secrets are sealed for; 32 bytes, no secret."""
+        """The public key for sealing, 32 bytes."""
         return self._private.public_key().public_bytes_raw()
 
     def open(self, sealed: bytes) -> list[bytearray]:
-        """Return the secrets of a message; they belong to the caller, who wipes them.
+        """Return the secrets of a message; the caller owns and wipes them.
 
         Raises:
-            InputError: It was sealed for another process, or was altered.
+            InputError: The message was sealed for another process, or was altered.
         """
         sender, body = sealed[:_PUBLIC], sealed[_PUBLIC:]
         try:
@@ -421,7 +430,7 @@ class Receiver:
         except (InvalidTag, ValueError):
             raise InputError("batch.seal", code="batch-seal") from None
         try:
-            return [joined[at : at + KEY_BYTES] for at in range(0, len(joined), KEY_BYTES)]
+            return [joined[start : start + KEY_BYTES] for start in range(0, len(joined), KEY_BYTES)]
         finally:
             wipe_buffer(joined)
 
@@ -430,7 +439,7 @@ class Receiver:
 
 
 def seal(public: bytes, secrets: Sequence[bytearray]) -> bytes:
-    """Seal keys for the process that has the private end; they are overwritten here.
+    """Encrypt keys for the process of a :class:`Receiver`; overwrite them here.
 
     Args:
         public: From :attr:`Receiver.public`.
@@ -455,13 +464,13 @@ def _cipher(shared: bytes, sender: bytes, receiver: bytes) -> ChaCha20Poly1305:
 
 
 OBJECT_STORE_BYTES: Final = 240 << 20
-"""Of a cluster of this machine: some frames and their findings; a frame is far below one."""
-CPUS: Final = 0.5  # an actor that asked for a whole one would keep others off small nodes
+"""Size of the object store on this machine; frames and findings are far smaller."""
+CPUS: Final = 0.5  # an actor with a full CPU would block others on small nodes
 _ACTOR_BEAT_S: Final = 0.5
 
 
 class Actor:
-    """The end in the cluster."""
+    """The worker in the cluster."""
 
     def __init__(self) -> None:
         close_to_others()
@@ -470,11 +479,11 @@ class Actor:
         self._read: Callable[[Sequence[Document]], list[Any]] | None = None
 
     def greet(self) -> tuple[str, bytes]:
-        """Return the version here, and what keys are sealed for."""
+        """Return the version of the program, and the public key for sealing."""
         return __version__, self._receiver.public
 
     def prepare(self, plan: Plan[object], sealed: bytes) -> PuraError | None:
-        """Get ready; return why that is not possible."""
+        """Prepare for reading; return the error that prevents it, or None."""
         try:
             self._read = self._held.enter_context(plan.opened(self._receiver.open(sealed)))
         except PuraError as error:
@@ -482,19 +491,19 @@ class Actor:
         return None
 
     def read(self, documents: Sequence[Document]) -> list[Any]:
-        """Find what is in texts."""
+        """Examine texts."""
         assert self._read is not None
         return self._read(documents)
 
 
 @contextmanager
 def actors(plan: Plan[T], lend: Lend, *, gpus: int = 0) -> Iterator[Start[T]]:
-    """Lend what starts workers that are actors.
+    """Yield a function that starts workers as actors of a cluster.
 
     Args:
-        plan: What they do.
-        lend: Lends the keys.
-        gpus: What each needs of them.
+        plan: Task of the workers.
+        lend: Returns copies of the keys.
+        gpus: GPUs that each worker needs.
 
     Raises:
         InputError: Ray is not installed, or the cluster cannot be reached.
@@ -508,7 +517,7 @@ def actors(plan: Plan[T], lend: Lend, *, gpus: int = 0) -> Iterator[Start[T]]:
 
 
 def _ray() -> Any:
-    # Before it is imported: it would tell its makers how it is used.
+    # Set before the import: Ray reports its usage by default.
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     try:
         import ray
@@ -522,20 +531,20 @@ def _ray() -> Any:
 
 @contextmanager
 def _connected(ray: Any) -> Iterator[None]:
-    if ray.is_initialized():  # whoever did that will also end it
+    if ray.is_initialized():  # the caller that connected also disconnects
         yield
         return
-    # Paths of sockets must be short, so this is not in the user's folders.
+    # Paths of sockets must be short, so the folder is not below the user's.
     folder = tempfile.mkdtemp(prefix="pura-ray-")
-    own = {
+    local_settings = {
         "include_dashboard": False,
         "object_store_memory": OBJECT_STORE_BYTES,
         "_temp_dir": folder,
     }
     try:
-        settings = {} if os.environ.get("RAY_ADDRESS") else own
+        settings = {} if os.environ.get("RAY_ADDRESS") else local_settings
         ray.init(log_to_driver=False, configure_logging=False, **settings)
-    except Exception as error:  # of many kinds, all of which mean the same
+    except Exception as error:  # of many types, all with the same meaning
         shutil.rmtree(folder, ignore_errors=True)
         raise InputError("batch.no-cluster", code="batch-cluster") from error
     try:
@@ -546,7 +555,7 @@ def _connected(ray: Any) -> Iterator[None]:
 
 
 class _Handle(Generic[T]):
-    """The end here of one actor."""
+    """The local handle of an actor."""
 
     def __init__(
         self, ray: Any, remote: Any, plan: Plan[T], lend: Lend, stopped: Callable[[], bool]
@@ -566,15 +575,15 @@ class _Handle(Generic[T]):
 
     def read(self, documents: Sequence[Document]) -> list[T]:
         """See :class:`~pura.batch.engine.Worker`."""
-        found: list[T] = self._wait(self._actor.read.remote(list(documents)))
-        return found
+        findings: list[T] = self._wait(self._actor.read.remote(list(documents)))
+        return findings
 
     def close(self) -> None:
         """End it, whatever it is doing."""
         self._ray.kill(self._actor)
 
     def _wait(self, reference: Any) -> Any:
-        """Wait for an answer; an actor may also wait for a place in the cluster."""
+        """Wait for an answer; the actor may still wait for a free node in the cluster."""
         while True:
             try:
                 return self._ray.get(reference, timeout=_ACTOR_BEAT_S)

@@ -1,9 +1,9 @@
-"""Which inputs a batch has: files, folders, patterns, names, addresses and tables, as a stream.
+"""Inputs of a batch as a stream: files, folders, patterns, names, addresses and tables.
 
-Nothing is held but what is being read: of a table one row, message or entry. The order is that in
-which the inputs are named, within a folder that of the names; it is the same in every run, and
-gives every text its number. What is wrong with a row is an error in its place; what is wrong with
-a file ends it with an error.
+Only the item being read is held in memory: one row, message or entry of a table. Inputs keep the
+order in which they are named, and folders that of their names; the order is the same in every run
+and numbers the texts. An error in a row takes the place of its text; an error in a file ends the
+file.
 """
 
 from __future__ import annotations
@@ -45,15 +45,15 @@ from pura.documents.readers.rows import FIELDS, delimiter_of
 
 @dataclass(frozen=True, kw_only=True)
 class TextSource:
-    """Where a text stands; ``(input, item, piece)`` orders all texts, and names each once.
+    """Origin of a text; ``(input, item, piece)`` orders all texts and identifies each.
 
     Attributes:
         input: Number of the file in the order of the inputs, from 1.
         item: Number of the row, message or entry within a table, mailbox or archive, from 1.
-        piece: Number of the text within that, from 1: a message may have attachments.
+        piece: Number of the text within the item, from 1: a message may have attachments.
         path: Full path of the file.
-        id: The caller's own identifier, from a table that has one.
-        part: Which part of the file; empty when the file is one text.
+        id: The caller's identifier, from a table that has one.
+        part: Part of the file; empty if the file is one text.
     """
 
     input: int
@@ -66,10 +66,10 @@ class TextSource:
 
 @dataclass(frozen=True, kw_only=True)
 class Text:
-    """An item that a text could be made of.
+    """An item with a text.
 
     Attributes:
-        source: Where it stands.
+        source: Origin of the text.
         document: The text.
         digest: SHA-256 of its characters in UTF-8, 64 hex digits.
     """
@@ -81,11 +81,11 @@ class Text:
 
 @dataclass(frozen=True, kw_only=True)
 class Refusal:
-    """An item that no text could be made of.
+    """An item without a readable text.
 
     Attributes:
-        source: Where it stands.
-        error: Why.
+        source: Origin of the item.
+        error: The reason.
     """
 
     source: TextSource
@@ -97,14 +97,14 @@ Item = Text | Refusal
 
 @dataclass(frozen=True, kw_only=True)
 class Chunk:
-    """Items that are read in one go: those of a file, or some rows of a table.
+    """Items that are read together: those of a file, or some rows of a table.
 
     Attributes:
         input: Number of the file, from 1.
-        slice: Which part of the file, from 0.
-        mark: Says whether it is what it was when the batch was interrupted.
-        weight: Its bytes, for the time that is left.
-        read: Reads it; everything that can go wrong is in the items.
+        slice: Number of the part of the file, from 0.
+        mark: State of the chunk; it changes if the chunk changes after an interruption.
+        weight: Size in bytes, to estimate the remaining time.
+        read: Reads the items; errors are among them.
     """
 
     input: int
@@ -115,18 +115,18 @@ class Chunk:
 
 
 Frame = tuple[Text, ...]
-"""Texts that are handed to a worker together; the same ones in every run."""
+"""Texts that a worker reads together; the same ones in every run."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TextResult:
-    """What was found in a text, without where it stands: the same for every row that has it.
+    """The finding of a text without its origin, shared by all rows with the same text.
 
     Attributes:
-        row: The columns of a row that speak of the text (:mod:`pura.batch.results`).
-        seconds: How long it took.
-        record: The whole record, packed; None where nobody wants it.
-        alone: It was read by itself, since reading it beside others failed.
+        row: Columns of a row that describe the finding (:mod:`pura.batch.results`).
+        seconds: Time that it took.
+        record: The complete record, compressed; None if it is not needed.
+        alone: Whether the text was read by itself, because reading it with others failed.
     """
 
     row: Mapping[str, Any]
@@ -136,22 +136,21 @@ class TextResult:
 
 
 IDS: Final = ("id", "uid", "doc_id", "document_id")
-"""Known names of the column that holds the caller's own identifier, strongest first."""
-BATCH_ROWS: Final = 256
-_SNIFFED: Final = 1 << 16
-_EXPANSION: Final = 200  # of an archive's entry; text seldom shrinks to less than a tenth
+"""Known names of the column with the caller's identifier, preferred first."""
+BATCH_ROWS: Final = 256  # rows of a Parquet file that are read at once
+_SNIFFED: Final = 1 << 16  # bytes of a CSV file that are inspected for its delimiter
+_EXPANSION: Final = 200  # largest compression ratio of an archive member; text reaches about 10
 _FROM: Final = re.compile(rb"^>(>*From )")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Columns:
-    """Which columns of a table are read.
+    """The columns of a table that are read.
 
     Attributes:
-        text: The one that holds the text; None takes the first known name.
-        id: The one that holds the caller's own identifier; None takes a known name, if there is
-            one.
-        options: What else the user says about the files.
+        text: Column with the text; None takes the first known name.
+        id: Column with the caller's identifier; None takes a known name, if there is one.
+        options: Further options for reading the files.
     """
 
     text: str | None = None
@@ -162,15 +161,15 @@ class Columns:
         """Return the columns of text and identifier.
 
         Raises:
-            InputError: There is no column that holds a text, or not the one that was named.
+            InputError: There is no column with a text, or the named column is missing.
         """
-        text = self.text if self.text is not None else _known(names, FIELDS)
+        text = self.text if self.text is not None else _first_of(names, FIELDS)
         if text is None or text not in names:
             looked = quoted([self.text]) if self.text else ", ".join(FIELDS)
             raise InputError("json.no-field", looked=looked, code="input-field")
         if self.id is not None and self.id not in names:
             raise InputError("json.no-field", looked=quoted([self.id]), code="input-field")
-        return text, self.id if self.id is not None else _known(names, IDS)
+        return text, self.id if self.id is not None else _first_of(names, IDS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,17 +177,17 @@ class TableEntry:
     """One row, message or entry, not yet read.
 
     Attributes:
-        part: Which part of the file.
+        part: Part of the file.
         read: Returns its texts; their parts are parts of this one.
-        id: The caller's own identifier.
-        content: What says whether it changed since.
-        weight: Bytes.
+        id: The caller's identifier.
+        identity: Bytes that show whether the entry has changed since.
+        weight: Size in bytes.
     """
 
     part: str
     read: Callable[[], Sequence[Document]]
     id: str | None = None
-    content: bytes = b""
+    identity: bytes = b""
     weight: int = 0
 
 
@@ -196,7 +195,7 @@ Stream = Callable[[IO[bytes], str, Columns], Iterator[TableEntry]]
 
 
 def json_lines(file: IO[bytes], name: str, columns: Columns) -> Iterator[TableEntry]:
-    """Yield one entry a line that is not blank."""
+    """Yield an entry for each line that is not blank."""
     for number, line in _lines(file):
         part = f"row {number}"
         if line is None:
@@ -210,30 +209,30 @@ def _json_entry(line: bytes, name: str, part: str, number: int, columns: Columns
         value = json.loads(line.decode(columns.options.encoding or "utf-8-sig"))
     except (ValueError, LookupError, RecursionError):
         damaged = InputError("json.line", number=number, code="input-damaged")
-        return _refused(part, damaged, content=line)
-    own = None
+        return _refused(part, damaged, identity=line)
+    identifier = None
     if isinstance(value, dict):
         try:
             field, id_field = columns.named(list(value))
         except InputError as error:
-            return _refused(part, error, own=_own(value, columns), content=line)
-        own = _identifier(value[id_field]) if id_field else None
+            return _refused(part, error, identifier=_identifier_of(value, columns), identity=line)
+        identifier = _identifier(value[id_field]) if id_field else None
         value = value[field]
-    return _text_entry(value, name, part, own, line)
+    return _text_entry(value, name, part, identifier, line)
 
 
-def _own(value: dict[str, Any], columns: Columns) -> str | None:
-    field = columns.id or _known(list(value), IDS)
+def _identifier_of(value: dict[str, Any], columns: Columns) -> str | None:
+    field = columns.id or _first_of(list(value), IDS)
     return _identifier(value[field]) if field in value else None
 
 
 def csv_rows(file: IO[bytes], name: str, columns: Columns) -> Iterator[TableEntry]:
-    """Yield one entry a row of a table whose first row names its columns."""
+    """Yield an entry for each row of a table with column names in its first row."""
     csv.field_size_limit(4 * MAX_CHARACTERS)
     buffered = io.BufferedReader(file, _SNIFFED)  # type: ignore[type-var]  # it is read only
     encoding = columns.options.encoding or "utf-8-sig"
     delimiter = delimiter_of(buffered.peek(_SNIFFED).decode(encoding, errors="replace"))
-    # Bytes that are no text become surrogates, which a text is refused for; the rest is read.
+    # Undecodable bytes become surrogates, for which only their text is refused.
     with io.TextIOWrapper(buffered, encoding, errors="surrogateescape", newline="") as text:
         rows = csv.reader(text, delimiter=delimiter)
         try:
@@ -241,38 +240,38 @@ def csv_rows(file: IO[bytes], name: str, columns: Columns) -> Iterator[TableEntr
             if names is None:
                 return
             field, id_field = columns.named(names)
-            at, id_at = names.index(field), names.index(id_field) if id_field else None
+            text_index, id_at = names.index(field), names.index(id_field) if id_field else None
             for number, row in enumerate(rows, 2):
                 if not row:
                     continue
-                own = row[id_at] if id_at is not None and id_at < len(row) else None
-                value = row[at] if at < len(row) else ""
-                content = "\x1f".join(row).encode(errors="surrogatepass")
-                yield _text_entry(value, name, f"row {number}", own, content)
+                identifier = row[id_at] if id_at is not None and id_at < len(row) else None
+                cell = row[text_index] if text_index < len(row) else ""
+                row_bytes = "\x1f".join(row).encode(errors="surrogatepass")
+                yield _text_entry(cell, name, f"row {number}", identifier, row_bytes)
         except csv.Error:
             raise InputError("batch.damaged", code="input-damaged") from None
 
 
 def parquet_rows(file: IO[bytes], name: str, columns: Columns) -> Iterator[TableEntry]:
-    """Yield one entry a row."""
+    """Yield an entry for each row."""
     with arrow().parquet.ParquetFile(file) as table:
         field, id_field = columns.named(table.schema_arrow.names)
-        wanted = [field, id_field] if id_field and id_field != field else [field]
+        column_names = [field, id_field] if id_field and id_field != field else [field]
         number = 0
-        for batch in table.iter_batches(batch_size=BATCH_ROWS, columns=wanted):
+        for batch in table.iter_batches(batch_size=BATCH_ROWS, columns=column_names):
             for row in batch.to_pylist():
                 number += 1
-                value, part = row[field], f"row {number}"
-                own = _identifier(row[id_field]) if id_field else None
-                content = repr(value).encode(errors="surrogatepass")
-                yield _text_entry(value, name, part, own, content)
+                cell, part = row[field], f"row {number}"
+                identifier = _identifier(row[id_field]) if id_field else None
+                cell_bytes = repr(cell).encode(errors="surrogatepass")
+                yield _text_entry(cell, name, part, identifier, cell_bytes)
 
 
 def arrow() -> Any:
     """Return the library that reads and writes Parquet.
 
     Raises:
-        InputError: It is not installed.
+        InputError: The library is not installed.
     """
     try:
         import pyarrow.parquet
@@ -284,7 +283,7 @@ def arrow() -> Any:
 
 
 def mailbox(file: IO[bytes], name: str, columns: Columns) -> Iterator[TableEntry]:
-    """Yield one entry a message."""
+    """Yield an entry for each message."""
     options = replace(columns.options, format="eml")
     for number, message in enumerate(_messages(file), 1):
         part = f"message {number}"
@@ -295,7 +294,7 @@ def mailbox(file: IO[bytes], name: str, columns: Columns) -> Iterator[TableEntry
 
 
 def _messages(file: IO[bytes]) -> Iterator[bytes | None]:
-    """Yield messages; None for one that is too long."""
+    """Yield messages; None for a message that is too long."""
     lines: list[bytes] | None = None
     size, blank = 0, True
     for _, line in _lines(file):
@@ -314,38 +313,38 @@ def _messages(file: IO[bytes]) -> Iterator[bytes | None]:
 
 
 def archive(file: IO[bytes], name: str, columns: Columns) -> Iterator[TableEntry]:
-    """Yield the entries of a zip file, in its order; tables and mailboxes in it row by row."""
+    """Yield the members of a zip file, in order; tables and mailboxes row by row."""
     with zipfile.ZipFile(file) as packed:
-        for found in packed.infolist():
-            if not found.is_dir() and _wanted(found.filename):
-                yield from _unpacked(packed, found, name, columns)
+        for member in packed.infolist():
+            if not member.is_dir() and _wanted(member.filename):
+                yield from _unpacked(packed, member, name, columns)
 
 
 def _unpacked(
-    packed: zipfile.ZipFile, found: zipfile.ZipInfo, name: str, columns: Columns
+    packed: zipfile.ZipFile, member: zipfile.ZipInfo, name: str, columns: Columns
 ) -> Iterator[TableEntry]:
-    part = found.filename
+    part = member.filename
     stream = STREAMS.get(PurePosixPath(part).suffix.lower())
     try:
-        if found.flag_bits & 1:
+        if member.flag_bits & 1:
             raise InputError("packed.locked", code="input-encrypted")
-        if found.file_size > _EXPANSION * found.compress_size + MAX_FILE_BYTES:
+        if member.file_size > _EXPANSION * member.compress_size + MAX_FILE_BYTES:
             raise over("limit.file", mebibytes=MAX_FILE_BYTES >> 20)
         if stream is archive:
             zipped = phrase("kind.packed", name="zip")
             raise InputError("input.no-reader", what=zipped, code="input-format")
-        with packed.open(found) as inside:
+        with packed.open(member) as inside:
             if stream is None or stream is parquet_rows:
-                data = inside.read(MAX_FILE_BYTES + 1)
-                if len(data) > MAX_FILE_BYTES:
+                member_bytes = inside.read(MAX_FILE_BYTES + 1)
+                if len(member_bytes) > MAX_FILE_BYTES:
                     raise over("limit.file", mebibytes=MAX_FILE_BYTES >> 20)
                 if stream is None:
-                    yield _bytes_entry(data, name, part, columns.options)
+                    yield _bytes_entry(member_bytes, name, part, columns.options)
                     return
-                inside = io.BytesIO(data)
+                inside = io.BytesIO(member_bytes)
             for entry in stream(inside, name, columns):
                 yield replace(entry, part=f"{part}, {entry.part}")
-    except Exception as error:  # one damaged entry; the others are read
+    except Exception as error:  # one damaged member; the others are read
         yield _refused(part, as_refusal(error))
 
 
@@ -364,11 +363,11 @@ STREAMS: Final[dict[str, Stream]] = {
     ".mbox": mailbox,
     ".zip": archive,
 }
-"""By the ending of a file's name."""
+"""Readers of tables and mailboxes, by the ending of the file name."""
 
 
 def _lines(file: IO[bytes]) -> Iterator[tuple[int, bytes | None]]:
-    """Yield number and bytes of each line; None for one that is too long."""
+    """Yield number and bytes of each line; None for a line that is too long."""
     number = 0
     while line := file.readline(MAX_FILE_BYTES + 1):
         number += 1
@@ -380,35 +379,37 @@ def _lines(file: IO[bytes]) -> Iterator[tuple[int, bytes | None]]:
         yield number, None
 
 
-def _text_entry(value: object, name: str, part: str, own: str | None, content: bytes) -> TableEntry:
+def _text_entry(
+    value: object, name: str, part: str, identifier: str | None, identity: bytes
+) -> TableEntry:
     def read() -> tuple[Document, ...]:
         if not isinstance(value, str):
             raise InputError("batch.not-text", code="input-field")
         return (from_text(value, name=name),)
 
-    return TableEntry(part=part, read=read, id=own, content=content, weight=len(content))
+    return TableEntry(part=part, read=read, id=identifier, identity=identity, weight=len(identity))
 
 
-def _bytes_entry(data: bytes, name: str, part: str, options: ReadOptions) -> TableEntry:
+def _bytes_entry(file_bytes: bytes, name: str, part: str, options: ReadOptions) -> TableEntry:
     def read() -> tuple[Document, ...]:
         title = name if options.format is not None else PurePosixPath(part).name
-        found = choose(read_data(data, name=title, options=options), ())
-        return tuple(replace(document, name=name) for document in found)
+        documents = choose(read_data(file_bytes, name=title, options=options), ())
+        return tuple(replace(document, name=name) for document in documents)
 
-    return TableEntry(part=part, read=read, content=data, weight=len(data))
+    return TableEntry(part=part, read=read, identity=file_bytes, weight=len(file_bytes))
 
 
 def _refused(
-    part: str, error: PuraError, *, own: str | None = None, content: bytes = b""
+    part: str, error: PuraError, *, identifier: str | None = None, identity: bytes = b""
 ) -> TableEntry:
     def read() -> tuple[Document, ...]:
         raise error
 
-    return TableEntry(part=part, read=read, id=own, content=content or error.code.encode())
+    return TableEntry(part=part, read=read, id=identifier, identity=identity or error.code.encode())
 
 
 def as_refusal(error: Exception) -> PuraError:
-    """Return an error as one of ours; what a library says of a file means that it is damaged."""
+    """Convert an error to one of ours; an error of a library means that the file is damaged."""
     if isinstance(error, PuraError):
         return error
     if isinstance(error, OSError) and error.errno:
@@ -416,8 +417,8 @@ def as_refusal(error: Exception) -> PuraError:
     return InputError("batch.damaged", code="input-damaged")
 
 
-def _known(names: Sequence[str], known: Sequence[str]) -> str | None:
-    return next((name for name in known if name in names), None)
+def _first_of(names: Sequence[str], candidates: Sequence[str]) -> str | None:
+    return next((name for name in candidates if name in names), None)
 
 
 def _identifier(value: object) -> str | None:
@@ -431,7 +432,7 @@ def opened(path: str) -> Iterator[IO[bytes]]:
     """Open a local file, or one at an address, for reading.
 
     Raises:
-        InputError: It cannot be opened or read.
+        InputError: The file cannot be opened or read.
     """
     try:
         if "://" not in path and not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116 - any name
@@ -447,7 +448,7 @@ def remote(address: str, mode: str) -> Any:
     """Return a file at an address, to be opened by ``with``.
 
     Raises:
-        InputError: What reaches such addresses is not installed.
+        InputError: The library for such addresses is not installed.
     """
     try:
         import fsspec
@@ -458,24 +459,25 @@ def remote(address: str, mode: str) -> Any:
         raise InputError("batch.no-store", name=scheme, code="batch-store") from None
 
 
+# A chunk of a table ends at the first of these limits.
 ROWS_OF_A_CHUNK: Final = 64
 BYTES_OF_A_CHUNK: Final = 1 << 20
 NO_LIMIT: Final = 1 << 62
-_LONGEST_NAME: Final = 1 << 16
+_LONGEST_NAME: Final = 1 << 16  # bytes of a name in a list; longer ones are cut
 
 
 @dataclass(frozen=True, kw_only=True)
 class Inputs:
-    """What a batch reads.
+    """The inputs of a batch.
 
     Attributes:
         names: Files, folders, patterns like ``mail/**/*.eml``, addresses like ``s3://…``.
-        lists: Files of such names, after them.
-        nul: Names in these lists end with a zero byte instead of a line feed.
-        walk: What is taken from folders; there is no limit but the disk.
-        columns: Which columns of tables are read, and how files are.
-        parts: Which parts of a document; empty takes the usual ones, ``all`` every one.
-        shard: Which part of the rows and files is read, from 0, and of how many.
+        lists: Files with such names, read after ``names``.
+        nul: Whether names in these lists end with a zero byte instead of a line feed.
+        walk: Selection of files in folders; their number is not limited.
+        columns: Columns of tables, and options for reading files.
+        parts: Parts of a document; empty takes the usual ones, ``all`` every one.
+        shard: Number of the shard that is read, from 0, and number of shards.
     """
 
     names: tuple[str, ...] = ()
@@ -487,7 +489,7 @@ class Inputs:
     shard: tuple[int, int] = (0, 1)
 
     def under(self, rule: tuple[str, ...]) -> Inputs:
-        """Return the same inputs, of whose texts a rule leaves something out."""
+        """Return the same inputs with a rule that excludes parts of their texts."""
         options = replace(self.columns.options, leave_out=rule)
         return replace(self, columns=replace(self.columns, options=options))
 
@@ -496,22 +498,22 @@ def files(inputs: Inputs, skipped: Counter[str] | None = None) -> Iterator[str]:
     """Yield every file by path or address, in order.
 
     Args:
-        inputs: What was asked for.
-        skipped: Counts what is left out of folders, by reason.
+        inputs: The inputs.
+        skipped: Counts files skipped in folders, by reason.
 
     Raises:
         InputError: A list of names cannot be read.
     """
-    told = Counter[str]() if skipped is None else skipped
+    counts = Counter[str]() if skipped is None else skipped
     for name in _names(inputs):
         if "://" in name:
             yield name
         elif os.path.isdir(name):  # noqa: PTH112 - a name that no path can be made of is no folder
-            for found in walk(Path(name), _walking(inputs)):
-                if isinstance(found, Skipped):
-                    told[found.reason] += 1
+            for entry in walk(Path(name), _walking(inputs)):
+                if isinstance(entry, Skipped):
+                    counts[entry.reason] += 1
                 else:
-                    yield str(found)
+                    yield str(entry)
         elif glob.has_magic(name) and not os.path.lexists(name):
             hidden = inputs.walk.hidden
             inside = sorted(glob.iglob(name, recursive=True, include_hidden=hidden))  # noqa: PTH207
@@ -521,7 +523,7 @@ def files(inputs: Inputs, skipped: Counter[str] | None = None) -> Iterator[str]:
 
 
 def weight_of(path: str) -> int:
-    """Return the bytes of a file; 0 where they are not known."""
+    """Return the size of a file in bytes; 0 if unknown."""
     try:
         return 0 if "://" in path else os.stat(path).st_size  # noqa: PTH116 - any name may come
     except (OSError, ValueError):
@@ -529,7 +531,7 @@ def weight_of(path: str) -> int:
 
 
 def chunks(inputs: Inputs, skipped: Counter[str] | None = None) -> Iterator[Chunk]:
-    """Yield what is read in one go, in order; every file is a chunk, or some for a table.
+    """Yield the chunks of the inputs, in order: one for each file, or several for a table.
 
     Raises:
         InputError: A list of names cannot be read.
@@ -537,16 +539,18 @@ def chunks(inputs: Inputs, skipped: Counter[str] | None = None) -> Iterator[Chun
     for number, path in enumerate(files(inputs, skipped), 1):
         stream = STREAMS.get(PurePath(path).suffix.lower())
         if stream is not None and inputs.columns.options.format is None:
-            found = _table(path, number, inputs)
+            file_chunks = _table(path, number, inputs)
         else:
-            found = iter((_file(path, number, inputs),) if _mine(number, 1, inputs) else ())
-        yield from found
+            file_chunks = iter(
+                (_file(path, number, inputs),) if _in_shard(number, 1, inputs) else ()
+            )
+        yield from file_chunks
 
 
-def _mine(number: int, item: int, inputs: Inputs) -> bool:
-    """Whether an item is of the shard that is read; neighbours are of different ones."""
-    mine, of = inputs.shard
-    return (number + item) % of == mine
+def _in_shard(number: int, item: int, inputs: Inputs) -> bool:
+    """Return whether an item belongs to the shard; neighbours belong to different shards."""
+    shard, shards = inputs.shard
+    return (number + item) % shards == shard
 
 
 def _names(inputs: Inputs) -> Iterator[str]:
@@ -555,28 +559,28 @@ def _names(inputs: Inputs) -> Iterator[str]:
         refusal = os_error_as(InputError, "file.read", name=listed.name, code="file-unreadable")
         with refusal, open_regular(listed) as file:
             for name in _split(file, b"\0" if inputs.nul else b"\n"):
-                whole = name if inputs.nul else name.removesuffix(b"\r")
-                if whole:
-                    yield os.fsdecode(whole)
+                path_bytes = name if inputs.nul else name.removesuffix(b"\r")
+                if path_bytes:
+                    yield os.fsdecode(path_bytes)
 
 
 def _split(file: IO[bytes], end: bytes) -> Iterator[bytes]:
     rest = b""
     while piece := file.read(1 << 16):
-        *whole, rest = (rest + piece).split(end)
-        yield from whole
+        *complete, rest = (rest + piece).split(end)
+        yield from complete
         rest = rest[:_LONGEST_NAME]
     if rest:
         yield rest
 
 
 def _walking(inputs: Inputs) -> WalkOptions:
-    known = tuple(f"*{ending}" for ending in dict.fromkeys((*endings(), *STREAMS)))
-    return replace(inputs.walk, include=inputs.walk.include or known, limit=NO_LIMIT)
+    patterns = tuple(f"*{ending}" for ending in dict.fromkeys((*endings(), *STREAMS)))
+    return replace(inputs.walk, include=inputs.walk.include or patterns, limit=NO_LIMIT)
 
 
 def _file(path: str, number: int, inputs: Inputs) -> Chunk:
-    """Return a file that one reader reads whole."""
+    """Return the chunk of a file that is read as a whole."""
 
     def read() -> list[Item]:
         source = TextSource(input=number, item=1, piece=1, path=_full(path))
@@ -586,15 +590,17 @@ def _file(path: str, number: int, inputs: Inputs) -> Chunk:
             options = inputs.columns.options
             if "://" in path:
                 with opened(path) as file:
-                    data = file.read(MAX_FILE_BYTES + 1)
-                extraction = read_data(data, name=PurePath(path).name, options=options)
+                    file_bytes = file.read(MAX_FILE_BYTES + 1)
+                extraction = read_data(file_bytes, name=PurePath(path).name, options=options)
             else:
                 extraction = read_document(Path(path), options=options)
-            found = choose(extraction, inputs.parts)
-            for at, one in enumerate(extraction.missed(inputs.parts), len(found) + 1):
-                where = replace(source, piece=at, part=one.part)
-                missed.append(Refusal(source=where, error=one.error))
-            return found
+            selected = choose(extraction, inputs.parts)
+            for piece_number, missed_part in enumerate(
+                extraction.missed(inputs.parts), len(selected) + 1
+            ):
+                piece_source = replace(source, piece=piece_number, part=missed_part.part)
+                missed.append(Refusal(source=piece_source, error=missed_part.error))
+            return selected
 
         return [*_items(documents, source), *missed]
 
@@ -602,38 +608,40 @@ def _file(path: str, number: int, inputs: Inputs) -> Chunk:
 
 
 def _table(path: str, number: int, inputs: Inputs) -> Iterator[Chunk]:
-    """Yield the rows of a table in slices; an error of the file stands where it was met.
+    """Yield the rows of a table in slices; an error in the file is an item at its position.
 
-    A table without a row is an error as well, so that every input has an item.
+    A table without rows is an error too, so that every input has an item.
     """
-    items, slices = 0, 0
+    row_count, slices = 0, 0
     ending = PurePath(path).suffix.lower()
     stream = STREAMS[ending]
     try:
         with opened(path) as file:
             entries = stream(file, PurePath(path).name, inputs.columns)
             for group in _groups(entries):
-                first = items + 1
-                items, slices = items + len(group), slices + 1
-                own = [pair for pair in enumerate(group, first) if _mine(number, pair[0], inputs)]
-                if own:
-                    yield _slice(path, number, slices - 1, own)
-        if not items:
+                first = row_count + 1
+                row_count, slices = row_count + len(group), slices + 1
+                shard_rows = [
+                    pair for pair in enumerate(group, first) if _in_shard(number, pair[0], inputs)
+                ]
+                if shard_rows:
+                    yield _slice(path, number, slices - 1, shard_rows)
+        if not row_count:
             raise InputError("input.empty", code="input-empty")
-    except Exception as error:  # a stranger's file may do anything; the others are read
-        caught = as_refusal(error)
-        source = TextSource(input=number, item=items + 1, piece=1, path=_full(path))
+    except Exception as error:  # an unknown file may raise anything; the others are read
+        refusal = as_refusal(error)
+        source = TextSource(input=number, item=row_count + 1, piece=1, path=_full(path))
 
         def read() -> list[Item]:
-            return [Refusal(source=source, error=caught)]
+            return [Refusal(source=source, error=refusal)]
 
-        mark = f"{_state(path)}|{caught.code}"
-        if _mine(number, items + 1, inputs):
+        mark = f"{_state(path)}|{refusal.code}"
+        if _in_shard(number, row_count + 1, inputs):
             yield Chunk(input=number, slice=slices, mark=mark, weight=0, read=read)
 
 
 def _groups(entries: Iterator[TableEntry]) -> Iterator[list[TableEntry]]:
-    """Put entries together up to a number of rows, and of bytes; the same in every run."""
+    """Group entries up to a number of rows and bytes; the groups are the same in every run."""
     group: list[TableEntry] = []
     size = 0
     for entry in entries:
@@ -647,47 +655,47 @@ def _groups(entries: Iterator[TableEntry]) -> Iterator[list[TableEntry]]:
 
 
 def _slice(path: str, number: int, slices: int, entries: list[tuple[int, TableEntry]]) -> Chunk:
-    """Return some rows of a table, each with its number, as what is read in one go."""
-    content = hashlib.sha256()
+    """Return the chunk of some numbered rows of a table."""
+    digest = hashlib.sha256()
     for _, entry in entries:
         for part in (
             entry.part.encode(errors="surrogatepass"),
             (entry.id or "").encode(errors="surrogatepass"),
-            entry.content,
+            entry.identity,
         ):
-            content.update(len(part).to_bytes(8, "little") + part)
+            digest.update(len(part).to_bytes(8, "little") + part)
 
     def read() -> list[Item]:
-        found: list[Item] = []
-        for item, entry in entries:
+        entry_items: list[Item] = []
+        for row_number, entry in entries:
             source = TextSource(
                 input=number,
-                item=item,
+                item=row_number,
                 piece=1,
                 path=_full(path),
                 id=None if entry.id is None else visible(entry.id),
                 part=visible(entry.part),
             )
-            found += _items(entry.read, source)
-        return found
+            entry_items += _items(entry.read, source)
+        return entry_items
 
     weight = sum(entry.weight for _, entry in entries)
-    return Chunk(input=number, slice=slices, mark=content.hexdigest(), weight=weight, read=read)
+    return Chunk(input=number, slice=slices, mark=digest.hexdigest(), weight=weight, read=read)
 
 
 def _items(read: Callable[[], Any], source: TextSource) -> list[Item]:
-    """Read documents; what goes wrong is an item as well."""
+    """Read documents; an error is an item as well."""
     try:
         documents = read()
     except PuraError as error:
         return [Refusal(source=source, error=error)]
-    found: list[Item] = []
-    for at, document in enumerate(documents):
+    texts: list[Item] = []
+    for index, document in enumerate(documents):
         part = ", ".join(filter(None, (source.part, document.part)))
-        where = replace(source, piece=at + 1, part=part)
+        piece_source = replace(source, piece=index + 1, part=part)
         document = replace(document, part=part)
-        found.append(Text(source=where, document=document, digest=document.digest))
-    return found
+        texts.append(Text(source=piece_source, document=document, digest=document.digest))
+    return texts
 
 
 def _full(path: str) -> str:
@@ -695,7 +703,7 @@ def _full(path: str) -> str:
 
 
 def _state(path: str) -> str:
-    """Say in which state a file is; another state is read again."""
+    """Return the state of a file; a changed file is read again."""
     try:
         facts = os.stat(path)  # noqa: PTH116 - any name may come
     except (OSError, ValueError):

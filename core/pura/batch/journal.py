@@ -1,11 +1,10 @@
-"""What a batch has done, in one file beside its result: killed at any moment, it goes on from it.
+"""The journal of a batch, one file beside its result, from which an interrupted batch resumes.
 
-Items are entered in the order of the inputs as they are read, findings as they come, by the digest
-of their text. A row of the result is an item and the finding of its digest: so none is lost, none
-is there twice, and a text that was seen before costs nothing. Texts that are handed to a worker
-together are found together or not at all, so that a batch that was interrupted hands out the same
-ones. SQLite keeps what was committed when a process is killed; a loss of power may cost the last
-commits, never the file.
+Items are entered in the order of the inputs, findings as they arrive, by the digest of their text.
+A row of the result is an item with the finding of its digest, so no row is lost or duplicated, and
+a repeated text costs nothing. The findings of a frame are stored together or not at all, so an
+interrupted batch forms the same frames again. SQLite keeps committed data if the process is killed;
+a power failure may cost the last commits, but never the file.
 """
 
 from __future__ import annotations
@@ -42,12 +41,12 @@ from pura.batch.inputs import (
 from pura.batch.results import Row, failed, row_of
 
 DAY: Final = "day"
-"""The setting that a batch keeps from its beginning: what ``today`` stands for in limits."""
+"""The setting that a batch keeps from its start: the meaning of ``today`` in limits."""
 
 FRAME_TEXTS: Final = 8
 FRAME_CHARACTERS: Final = 65_536
-"""A frame is closed when it has so many texts or characters; one text may be longer. Larger ones
-read no faster, and leave a worker without work at the end."""
+"""Largest number of texts and characters in a frame; a single text may be longer. Larger frames are
+not faster, and leave workers idle at the end."""
 
 _KIND: Final = Kind(
     noun="database.batch",
@@ -74,7 +73,7 @@ _KIND: Final = Kind(
     ),
     other_hint="database.batch-hint",
     damaged_hint="database.batch-hint",
-    # A killed process loses nothing; only a loss of power takes the last commits, whole.
+    # A killed process loses nothing; a power failure can undo only complete last commits.
     pragmas=("synchronous = NORMAL", "cache_size = -16384"),
 )
 
@@ -92,11 +91,11 @@ class BatchJournal(Handle):
     """An open journal; close it, or use it in a ``with`` statement. One thread at a time.
 
     Args:
-        path: Its file; made when it is not there.
-        settings: With what the batch is examined; the findings of others are no use to it.
+        path: File of the journal; created if it is missing.
+        settings: Settings of the examination; findings with other settings cannot be used.
 
     Raises:
-        InputError: It belongs to other settings, is damaged, or another program works on it.
+        InputError: The journal has other settings, is damaged, or is in use by another program.
     """
 
     def __init__(self, path: Path, settings: Mapping[str, Any]) -> None:
@@ -113,40 +112,42 @@ class BatchJournal(Handle):
 
     @property
     def day(self) -> dt.date | None:
-        """What ``today`` has stood for in limits since the batch began; None where none says it."""
+        """The meaning of ``today`` in limits since the batch started; None if no limit uses it."""
         return None if self._day is None else dt.date.fromisoformat(self._day)
 
     def stands(self, number: int, chunk: Chunk) -> bool:
-        """Whether a chunk is as it was, and nothing of it is missing: then it is not read."""
+        """Return whether a chunk is unchanged and complete, so that it need not be read."""
         with _KIND.guard():
             return self._same(number, chunk) and not self._missing(number)
 
     def take(self, number: int, chunk: Chunk, items: Sequence[Item]) -> list[tuple[int, Text]]:
-        """Enter what was read.
+        """Enter the items of a chunk.
 
         Args:
-            number: Of the chunk, in order.
+            number: Number of the chunk, in order.
             chunk: The chunk.
-            items: What it holds.
+            items: Items of the chunk.
 
         Returns:
-            Frame and text of what is still to be found, in order.
+            Frame and text of each item without a finding, in order.
         """
         with _KIND.guard():
-            known = self._entered(number) if self._same(number, chunk) else None
-            if known is None or [digest for _, digest, _ in known] != [_digest(i) for i in items]:
+            entered = self._entered(number) if self._same(number, chunk) else None
+            if entered is None or [digest for _, digest, _ in entered] != [
+                _digest(i) for i in items
+            ]:
                 with transaction(self._db):
                     self._forget(number)
                     self._enter(number, chunk, items)
-                known = self._entered(number)
+                entered = self._entered(number)
             return [
                 (frame, item)
-                for item, (_, digest, frame) in zip(items, known, strict=True)
+                for item, (_, digest, frame) in zip(items, entered, strict=True)
                 if frame is not None and isinstance(item, Text) and not self._found(digest)
             ]
 
     def found(self, frame: Frame, findings: Sequence[TextResult]) -> None:
-        """Enter what was found in the texts of a frame, all or nothing."""
+        """Enter the findings of the texts of a frame in one transaction."""
         with _KIND.guard(), transaction(self._db):
             self._db.executemany(
                 "INSERT OR REPLACE INTO findings VALUES (?, ?, ?)",
@@ -157,7 +158,7 @@ class BatchJournal(Handle):
             )
 
     def end(self, chunks: int) -> None:
-        """Forget what stood after the last chunk, in inputs that have become fewer."""
+        """Delete the chunks after the last one, if there are fewer inputs than before."""
         with _KIND.guard(), transaction(self._db):
             self._forget(chunks)
 
@@ -165,16 +166,16 @@ class BatchJournal(Handle):
         """Yield the rows of the result, in the order of the inputs.
 
         Args:
-            chosen: For each of them, whether it was chosen from the batch.
+            chosen: For each row, whether it was chosen from the batch.
         """
-        with _KIND.guard(), closing(self._db.execute(_JOINED)) as found:
-            for number, (source, digest, error, row) in enumerate(found):
+        with _KIND.guard(), closing(self._db.execute(_JOINED)) as joined:
+            for number, (source, digest, error, row) in enumerate(joined):
                 mark = None if chosen is None else bool(chosen[number])
-                place = {**json.loads(source), "digest": digest, "chosen": mark}
-                yield row_of(place, json.loads(row if error is None else error))
+                source_columns = {**json.loads(source), "digest": digest, "chosen": mark}
+                yield row_of(source_columns, json.loads(row if error is None else error))
 
     def strengths(self) -> npt.NDArray[np.float64]:
-        """Return float64 [rows]: log10 of the e-value of each; NaN where there is none."""
+        """Return float64 [rows]: log10 of the e-value of each row; NaN without one."""
         with _KIND.guard():
             return np.fromiter(
                 (np.nan if value is None else value for [value] in self._db.execute(_EXAMINED)),
@@ -182,44 +183,44 @@ class BatchJournal(Handle):
             )
 
     def seconds(self) -> float:
-        """Return how long the texts took that were found, all together."""
+        """Return the total time of all findings, in seconds."""
         with _KIND.guard():
             return float(
                 self._db.execute("SELECT coalesce(sum(seconds), 0) FROM findings").fetchone()[0]
             )
 
     def _take_up(self, settings: Mapping[str, Any]) -> str | None:
-        """Compare with the settings that it was begun with, or begin; returns its day."""
+        """Compare with the settings at the start, or store them; return the day."""
         with transaction(self._db, "EXCLUSIVE"):
-            known = self._db.execute("SELECT settings FROM plan").fetchone()
-            begun = settings if known is None else json.loads(known[0])
-            kept = dict(settings)
+            stored = self._db.execute("SELECT settings FROM plan").fetchone()
+            original = settings if stored is None else json.loads(stored[0])
+            merged = dict(settings)
             if DAY in settings:
-                kept[DAY] = begun.get(DAY, settings[DAY])
-            plan = json.dumps(kept, sort_keys=True)
-            # A journal of an earlier version holds no day: it goes on with that of now.
-            without = json.dumps({n: v for n, v in kept.items() if n != DAY}, sort_keys=True)
-            if known is None:
+                merged[DAY] = original.get(DAY, settings[DAY])
+            plan = json.dumps(merged, sort_keys=True)
+            # A journal of an earlier version holds no day; it continues with the present one.
+            without = json.dumps({n: v for n, v in merged.items() if n != DAY}, sort_keys=True)
+            if stored is None:
                 self._db.execute("INSERT INTO plan VALUES (?)", (plan,))
-            elif known[0] not in (plan, without):
+            elif stored[0] not in (plan, without):
                 raise InputError("batch.other-settings", code="batch-other")
-            elif known[0] != plan:
+            elif stored[0] != plan:
                 self._db.execute("UPDATE plan SET settings = ?", (plan,))
-        return kept.get(DAY)
+        return merged.get(DAY)
 
-    def _number(self, query: str, *values: object) -> int:
-        return int(self._db.execute(query, values).fetchone()[0])
+    def _number(self, query: str, *arguments: object) -> int:
+        return int(self._db.execute(query, arguments).fetchone()[0])
 
     def _begin_frames(self) -> None:
-        """Take up the frame that was filled last."""
+        """Continue with the frame that was filled last."""
         self._frame, self._texts, self._characters = self._db.execute(
             "SELECT coalesce(max(frame), 0), count(*), coalesce(sum(characters), 0) FROM rows"
             " WHERE frame = (SELECT max(frame) FROM rows)"
         ).fetchone()
 
     def _same(self, number: int, chunk: Chunk) -> bool:
-        known = self._db.execute("SELECT mark FROM chunks WHERE number = ?", (number,)).fetchone()
-        return known is not None and known[0] == _mark(chunk)
+        stored = self._db.execute("SELECT mark FROM chunks WHERE number = ?", (number,)).fetchone()
+        return stored is not None and stored[0] == _mark(chunk)
 
     def _missing(self, number: int) -> bool:
         query = (
@@ -237,9 +238,9 @@ class BatchJournal(Handle):
         return self._db.execute(query, (digest,)).fetchone() is not None
 
     def _forget(self, number: int) -> None:
-        """Forget chunks from a number on; their findings stay, for the texts may come again."""
-        gone = self._db.execute("DELETE FROM chunks WHERE number >= ?", (number,)).rowcount
-        if gone:
+        """Delete chunks from a number on; keep their findings, as the texts may occur again."""
+        deleted = self._db.execute("DELETE FROM chunks WHERE number >= ?", (number,)).rowcount
+        if deleted:
             self._db.execute("DELETE FROM rows WHERE chunk >= ?", (number,))
             self._rows = self._number("SELECT coalesce(max(number), 0) FROM rows")
             self._begin_frames()
@@ -252,7 +253,7 @@ class BatchJournal(Handle):
             if isinstance(item, Refusal):
                 error = json.dumps(failed(item.error))
             characters = len(item.document.text) if isinstance(item, Text) else 0
-            values = (
+            row_columns = (
                 self._rows,
                 number,
                 json.dumps(asdict(item.source)),
@@ -261,10 +262,10 @@ class BatchJournal(Handle):
                 self._frame_of(item, characters),
                 error,
             )
-            self._db.execute("INSERT INTO rows VALUES (?, ?, ?, ?, ?, ?, ?)", values)
+            self._db.execute("INSERT INTO rows VALUES (?, ?, ?, ?, ?, ?, ?)", row_columns)
 
     def _frame_of(self, item: Item, characters: int) -> int | None:
-        """Return the frame of a text that no item before has; None for all others."""
+        """Return the frame of a new text; None for a repeated text or a refusal."""
         query = "SELECT 1 FROM rows WHERE digest = ? LIMIT 1"
         if not isinstance(item, Text) or self._db.execute(query, (item.digest,)).fetchone():
             return None
@@ -289,16 +290,16 @@ READERS: Final = min(4, os.cpu_count() or 1)
 
 @dataclass(kw_only=True)
 class BatchStatus:
-    """How far a batch is; grows while it runs.
+    """Progress of a running batch.
 
     Attributes:
-        rows: Rows that are known: refused, seen before, or handed out.
-        found: Texts that were examined in this run.
-        alone: Those of them that were read one by one, since reading them together failed.
-        weight: Bytes of the inputs that were passed.
-        total: Bytes of all inputs; 0 when nobody counted them.
-        seconds: Since it began.
-        skipped: What was left out of folders, by reason.
+        rows: Rows so far: refused, repeated, or sent to a worker.
+        found: Texts examined in this run.
+        alone: Those of them that were read one by one, because reading them together failed.
+        weight: Bytes of the inputs read so far.
+        total: Bytes of all inputs; 0 if they were not counted.
+        seconds: Time since the start.
+        skipped: Files skipped in folders, by reason.
     """
 
     rows: int = 0
@@ -312,7 +313,7 @@ class BatchStatus:
 
 Tell = Callable[[BatchStatus], None]
 Keep = Callable[[str, bytes], None]
-"""Keeps a whole record, by the digest of its text."""
+"""Stores a complete record, by the digest of its text."""
 
 
 def work_off(
@@ -325,35 +326,35 @@ def work_off(
     tell: Tell = lambda _: None,
     checkpoint: Checkpoint = never_cancelled,
 ) -> BatchStatus:
-    """Examine every text of the inputs that the journal holds no finding of.
+    """Examine every text of the inputs without a finding in the journal.
 
     Args:
-        inputs: What is read.
-        journal: Where items and findings are entered.
-        engine: Who reads texts.
-        total: Bytes of all inputs, for the time that is left.
-        keep: Keeps whole records, before their finding counts.
-        tell: Told how far it is.
+        inputs: Inputs of the batch.
+        journal: Journal for items and findings.
+        engine: Engine that reads the texts.
+        total: Bytes of all inputs, to estimate the remaining time.
+        keep: Stores complete records, before their findings are entered.
+        tell: Called with the progress.
         checkpoint: Called often; may raise.
 
     Returns:
-        How far it came: to the end.
+        The final status.
 
     Raises:
-        PuraError: No worker can be had, or the journal cannot be written.
-        Cancelled: The checkpoint said so; started again it goes on from there.
+        PuraError: No worker is available, or the journal cannot be written.
+        Cancelled: The checkpoint raised it; the next call resumes the batch.
     """
     status = BatchStatus(total=total)
-    begun = time.monotonic()
+    started = time.monotonic()
     frames = _frames(inputs, journal, status, checkpoint)
     for frame, findings in engine(frames, checkpoint):
         _keep(frame, findings, keep)
         journal.found(frame, findings)
         status.found += len(findings)
         status.alone += sum(finding.alone for finding in findings)
-        status.seconds = time.monotonic() - begun
+        status.seconds = time.monotonic() - started
         tell(status)
-    status.seconds = time.monotonic() - begun
+    status.seconds = time.monotonic() - started
     return status
 
 
@@ -367,7 +368,7 @@ def _keep(frame: Frame, findings: list[TextResult], keep: Keep | None) -> None:
 def _frames(
     inputs: Inputs, journal: BatchJournal, status: BatchStatus, checkpoint: Checkpoint
 ) -> Iterator[Frame]:
-    """Yield texts that are still to be found, frame by frame."""
+    """Yield the texts without a finding, frame by frame."""
     number, texts = 0, list[Text]()
     for frame, text in _texts(inputs, journal, status, checkpoint):
         if frame != number and texts:
@@ -389,7 +390,7 @@ def _texts(
             checkpoint()
             count = number + 1
             status.weight += chunk.weight
-            # What was in the journal may have been forgotten, because a chunk before it changed.
+            # A chunk may have been deleted from the journal since, if one before it changed.
             if reading is None and journal.stands(number, chunk):
                 continue
             items = chunk.read() if reading is None else reading.result()
@@ -397,13 +398,13 @@ def _texts(
             yield from journal.take(number, chunk, items)
         journal.end(count)
     finally:
-        pool.shutdown(cancel_futures=True)  # whoever stops does not wait for what was not begun
+        pool.shutdown(cancel_futures=True)  # stopping does not wait for reads that have not started
 
 
 def _ahead(
     inputs: Inputs, journal: BatchJournal, pool: ThreadPoolExecutor, skipped: Counter[str]
 ) -> Iterator[tuple[int, Chunk, Future[list[Item]] | None]]:
-    """Yield chunks in order, with what reads those that have to be read, some way ahead."""
+    """Yield chunks in order, each with its background read; chunks are read some way ahead."""
     waiting: list[tuple[int, Chunk, Future[list[Item]] | None]] = []
     for number, chunk in enumerate(chunks(inputs, skipped)):
         reading = None if journal.stands(number, chunk) else pool.submit(chunk.read)

@@ -1,7 +1,7 @@
-"""The result of a batch: one flat row a text, as JSON lines or Parquet, written whole or not.
+"""The result of a batch: one flat row for each text, as JSON lines or Parquet, written atomically.
 
-The columns are those of ``resources/batch-row.schema.json``. Rows hold nothing that differs from
-one run to the next: the same texts, keys, profile and model give the same bytes.
+The columns are those of ``resources/batch-row.schema.json``. Rows are reproducible: the same texts,
+keys, profile and model give the same bytes.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from pura.words.sentences import headline
 
 NOT_EXAMINABLE: Final = "not-examinable"
 MAX_ROW_BYTES: Final = 64 << 20
-"""Longest line of a file of rows; passages and fields are what makes one long."""
+"""Longest line of a file of rows; long rows have many passages or fields."""
 
 Row = dict[str, Any]
 """Plain JSON values by the names of :func:`columns`, in their order."""
 
-# Type of a column, and what the schema says of it.
-_PLACE: Final[dict[str, tuple[Any, str]]] = {
+# Type of each column, and its description in the schema.
+_SOURCE: Final[dict[str, tuple[Any, str]]] = {
     "input": (int, "number of the file in the order of the inputs, from 1"),
     "item": (int, "number of the row, message or entry within its file, from 1"),
     "piece": (int, "number of the text within that, from 1"),
@@ -53,7 +53,7 @@ _ORDER: Final = (
     *("share", "tokens", "usable", "hidden", "cautions", "undone"),
     *("register_entry", "register_who", "register_posterior", "key", "profile", "model"),
 )
-"""As files of rows have always had them; what is new comes behind."""
+"""The order of columns in all versions; new columns are appended."""
 _STATE: Final[dict[str, tuple[Any, str]]] = {
     "chosen": (bool | None, "with --fdr: chosen at that false discovery rate, else null"),
     "error": (str | None, "code of what went wrong"),
@@ -64,15 +64,15 @@ _STATE: Final[dict[str, tuple[Any, str]]] = {
 @cache
 def columns() -> dict[str, Any]:
     """Return the columns of a row with their types, in their order."""
-    named = {name: one.kind for name, one in VALUES.items() if BATCH in one.files}
-    found = {name: named[name] for name in (*_ORDER, *named) if name not in _PLACE}
-    # A list is empty where there is no finding, everything else is nothing.
-    held = {name: kind if _many(kind) else kind | None for name, kind in found.items()}
-    return {**_kinds(_PLACE), **held, **_kinds(_STATE)}
+    kinds = {name: column.kind for name, column in VALUES.items() if BATCH in column.files}
+    ordered = {name: kinds[name] for name in (*_ORDER, *kinds) if name not in _SOURCE}
+    # Without a finding, lists are empty and all other columns null.
+    nullable = {name: kind if _many(kind) else kind | None for name, kind in ordered.items()}
+    return {**_kinds(_SOURCE), **nullable, **_kinds(_STATE)}
 
 
-def _kinds(own: Mapping[str, tuple[Any, str]]) -> dict[str, Any]:
-    return {name: kind for name, (kind, _) in own.items()}
+def _kinds(described: Mapping[str, tuple[Any, str]]) -> dict[str, Any]:
+    return {name: kind for name, (kind, _) in described.items()}
 
 
 def _many(kind: Any) -> bool:
@@ -81,45 +81,45 @@ def _many(kind: Any) -> bool:
 
 @cache
 def _shape() -> Any:
-    """Return rows as a type that can be checked."""
-    own = {**_PLACE, **_STATE}
-    made = [
+    """Return a dataclass of the columns, to validate rows."""
+    described = {**_SOURCE, **_STATE}
+    definitions = [
         (
             name,
             kind,
-            field() if name in own else later(() if _many(kind) else None, omitted=False),
+            field() if name in described else later(() if _many(kind) else None, omitted=False),
         )
         for name, kind in columns().items()
     ]
-    about = {"__doc__": "What became of one text."}
-    return make_dataclass("Row", made, namespace=about, kw_only=True)
+    namespace = {"__doc__": "What became of one text."}
+    return make_dataclass("Row", definitions, namespace=namespace, kw_only=True)
 
 
-def row_of(place: Mapping[str, Any], found: Mapping[str, Any]) -> Row:
+def row_of(source_columns: Mapping[str, Any], finding_columns: Mapping[str, Any]) -> Row:
     """Return a row.
 
     Args:
-        place: Where the text stands, and whether it was chosen.
-        found: See :func:`finding_of` and :func:`failed`.
+        source_columns: Origin of the text, and whether it was chosen.
+        finding_columns: Columns of the finding; see :func:`finding_of` and :func:`failed`.
     """
-    given = {**place, **found}
-    return {name: given.get(name, [] if _many(kind) else None) for name, kind in columns().items()}
+    filled = {**source_columns, **finding_columns}
+    return {name: filled.get(name, [] if _many(kind) else None) for name, kind in columns().items()}
 
 
-def read_row(data: object) -> Row:
-    """Read a row, also one that an earlier version wrote.
+def read_row(document: object) -> Row:
+    """Read a row of this or an earlier version.
 
-    Such a row states a payload and its fields without saying how probable they are, so they are
-    taken for the most probable ones, and for nothing more.
+    Earlier rows state payload and fields without probabilities, so they are only taken as the most
+    probable ones.
 
     Raises:
-        RecordError: It is none of ours.
+        RecordError: The document is not a row of this program.
     """
     try:
-        decode(_shape(), data)
+        decode(_shape(), document)
     except DecodeError:
         raise RecordError("batch.row", code="batch-row") from None
-    row = row_of({}, dict(data))  # type: ignore[call-overload]  # an object of JSON
+    row = row_of({}, dict(document))  # type: ignore[call-overload]  # an object of JSON
     stated = row["payload"]
     if stated is not None and row["payload_best"] is None:
         unknown = ("payload", "register_entry", "register_who", "register_posterior")
@@ -134,10 +134,10 @@ def row_line(row: Row) -> bytes:
 
 
 def finding_in(row: Row) -> Finding | None:
-    """Return what a row says of a text; None where there is no finding."""
+    """Return the finding in a row; None if there is none."""
     if row["log10_e"] is None and row["verdict"] != NOT_EXAMINABLE:
         return None
-    if row["payload_best"] is None:  # several marks, or none; their fields are in the records
+    if row["payload_best"] is None:  # several marks or none; their fields are in the records
         # Rows of earlier versions have no reasons.
         reasons = row["marks_withheld"] or [None] * len(row["marks_payloads"])
         payloads = [
@@ -165,25 +165,25 @@ def finding_in(row: Row) -> Finding | None:
 
 
 def outcome_in(row: Row) -> str:
-    """Return what the headline of a row's finding says; earlier versions wrote the verdict only."""
+    """Return the outcome in a row; earlier versions stored only the verdict."""
     return str(row["outcome"] or row["verdict"])
 
 
 def finding_of(finding: Finding, error: PuraError | None = None) -> dict[str, Any]:
-    """Return the columns of a row that a finding fills.
+    """Return the columns that a finding fills.
 
     Args:
         finding: The finding.
-        error: Why the text could not be examined.
+        error: The error that prevented the examination, if any.
     """
-    row = {name: one.of(finding) for name, one in VALUES.items() if BATCH in one.files}
+    row = {name: column.of(finding) for name, column in VALUES.items() if BATCH in column.files}
     if error is not None:
         row |= dict.fromkeys(("log10_e", "marks", "more_marks", "share", "hidden"))
     return row | failed(error)
 
 
 def failed(error: PuraError | None) -> dict[str, Any]:
-    """Return the columns that say what went wrong."""
+    """Return the columns that describe an error."""
     if error is None:
         return {"error": None, "message": None}
     outcome = {"verdict": NOT_EXAMINABLE, "outcome": NOT_EXAMINABLE}
@@ -191,17 +191,17 @@ def failed(error: PuraError | None) -> dict[str, Any]:
 
 
 def json_schema() -> dict[str, Any]:
-    """Return the JSON Schema of a row, made from its columns."""
+    """Return the JSON Schema of a row, derived from its columns."""
     body = schema_of(_shape())
-    about = {name: one.about for name, one in VALUES.items()}
-    about |= {name: words for name, (_, words) in (_PLACE | _STATE).items()}
+    descriptions = {name: column.about for name, column in VALUES.items()}
+    descriptions |= {name: text for name, (_, text) in (_SOURCE | _STATE).items()}
     for name, rule in body["properties"].items():
-        rule["description"] = about[name]
+        rule["description"] = descriptions[name]
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A row of a batch of audits",
         **body,
-        # A file has all columns; those of earlier versions are read without some.
+        # Files have all columns; files of earlier versions may lack some.
         "required": [*columns()],
     }
 
@@ -209,28 +209,28 @@ def json_schema() -> dict[str, Any]:
 JSON_LINES: Final = "jsonl"
 PARQUET: Final = "parquet"
 FORMATS: Final = (JSON_LINES, PARQUET)
-GROUP_ROWS: Final = 8192
+GROUP_ROWS: Final = 8192  # rows of a Parquet row group
 
 
-def format_of(name: str, chosen: str | None = None) -> str:
-    """Return the format of a result by what was asked for, or the ending of its name.
+def format_of(name: str, requested: str | None = None) -> str:
+    """Return the requested format of a result or, by default, that of its file name.
 
     Raises:
-        InputError: It is none of :data:`FORMATS`, or Parquet cannot be written here.
+        InputError: The format is not one of :data:`FORMATS`, or Parquet is not installed.
     """
-    found = chosen or PurePath(name).suffix.lower().lstrip(".")
-    found = JSON_LINES if found == "ndjson" else found
-    if found not in FORMATS:
+    form = requested or PurePath(name).suffix.lower().lstrip(".")
+    form = JSON_LINES if form == "ndjson" else form
+    if form not in FORMATS:
         raise InputError(
-            "choice.unknown", known=", ".join(FORMATS), name=found or name, code="usage"
+            "choice.unknown", known=", ".join(FORMATS), name=form or name, code="usage"
         )
-    if found == PARQUET:
+    if form == PARQUET:
         arrow()
-    return found
+    return form
 
 
 def write_rows(name: str, rows: Iterable[Row], form: str) -> int:
-    """Write rows to a file or an address; a file that is there is replaced in one step.
+    """Write rows to a file or an address; an existing file is replaced atomically.
 
     Args:
         name: Path or address.
@@ -238,10 +238,10 @@ def write_rows(name: str, rows: Iterable[Row], form: str) -> int:
         form: One of :data:`FORMATS`.
 
     Returns:
-        How many there were.
+        Number of rows.
 
     Raises:
-        InputError: It cannot be written; what was there before is untouched.
+        InputError: The file cannot be written; the previous file is unchanged.
     """
     with written(name) as file:
         return _WRITERS[form](file, rows)
@@ -249,10 +249,10 @@ def write_rows(name: str, rows: Iterable[Row], form: str) -> int:
 
 @contextmanager
 def written(name: str) -> Iterator[IO[bytes]]:
-    """Lend a new file that takes its name when it is whole.
+    """Yield a new file that gets its name once it is complete.
 
     Raises:
-        InputError: It cannot be written.
+        InputError: The file cannot be written.
     """
     with os_error_as(InputError, "file.write", name=PurePath(name).name, code="file-write"):
         opened = remote(name, "wb") if "://" in name else _replaced(Path(name))
@@ -262,7 +262,7 @@ def written(name: str) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def _replaced(path: Path) -> Iterator[IO[bytes]]:
-    # Always the same name, so that a batch that is killed while it writes leaves one file at most.
+    # A fixed name, so that a batch killed while writing leaves at most one file.
     part = path.with_name(f".{path.name}.part")
     try:
         with part.open("wb") as file:
@@ -335,9 +335,9 @@ def arrow_schema() -> Any:
 
 
 def _for_arrow(row: Row) -> dict[str, Any]:
-    named = row["fields"]
+    fields = row["fields"]
     return row | {
-        "fields": None if named is None else list(named.items()),
+        "fields": None if fields is None else list(fields.items()),
         "passages": [{"start": start, "end": end} for start, end in row["passages"]],
     }
 
@@ -346,19 +346,19 @@ MAX_RECORD_BYTES: Final = 256 << 20
 
 
 def read_rows(name: str, form: str | None = None) -> Iterator[Row]:
-    """Yield the rows of a result, in order; nothing is held but the one that is read.
+    """Yield the rows of a result, in order, one at a time.
 
     Args:
         name: Path or address.
-        form: ``jsonl`` or ``parquet``; None goes by the name.
+        form: ``jsonl`` or ``parquet``; None follows the name.
 
     Raises:
         InputError: The file cannot be read.
-        RecordError: It is no result of a batch.
+        RecordError: The file is not a result of a batch.
     """
-    chosen = format_of(name, form)
+    row_format = format_of(name, form)
     with opened(name) as file:
-        if chosen == PARQUET:
+        if row_format == PARQUET:
             yield from _parquet_rows(file)
             return
         while line := file.readline(MAX_ROW_BYTES + 1):
@@ -380,19 +380,19 @@ def _parquet_rows(file: IO[bytes]) -> Iterator[Row]:
 
 
 def _from_arrow(row: dict[str, Any]) -> dict[str, Any]:
-    named, spans = row["fields"], row["passages"]
+    fields, spans = row["fields"], row["passages"]
     return row | {
-        "fields": None if named is None else dict(named),
+        "fields": None if fields is None else dict(fields),
         "passages": [[span["start"], span["end"]] for span in spans],
     }
 
 
 def merged(names: Sequence[str]) -> Iterator[Row]:
-    """Yield the rows of several results, put into the order of the inputs.
+    """Yield the rows of several results in the order of the inputs.
 
     Raises:
-        InputError: A file cannot be read, or a row is in two of them.
-        RecordError: One is no result of a batch.
+        InputError: A file cannot be read, or two files contain the same row.
+        RecordError: A file is not a result of a batch.
     """
     last = (0, 0, 0)
     for row in heapq.merge(*map(read_rows, names), key=_order):
@@ -409,21 +409,21 @@ def _order(row: Row) -> tuple[int, int, int]:
 
 
 def record_path(folder: Path, digest: str) -> Path:
-    """Return where the record of a text is kept."""
+    """Return the path of the stored record of a text."""
     return folder / digest[:2] / f"{digest}.json.gz"
 
 
 def packed(audit: Audit) -> bytes:
-    """Return a whole record as it is kept."""
+    """Return a complete record in the stored, compressed form."""
     return gzip.compress(to_json(audit).encode(), compresslevel=6, mtime=0)
 
 
 def record_of(row: Row, folder: Path) -> Audit | None:
-    """Return the whole record of a row; None where none was kept.
+    """Return the complete record of a row; None if none was stored.
 
     Raises:
-        InputError: It cannot be read.
-        RecordError: It is damaged, or speaks of another finding.
+        InputError: The record cannot be read.
+        RecordError: The record is damaged, or belongs to another finding.
     """
     digest = row["digest"]
     if digest is None or not is_hex(digest, 64):
@@ -431,9 +431,9 @@ def record_of(row: Row, folder: Path) -> Audit | None:
     path = record_path(folder, digest)
     if not path.exists():
         return None
-    data = read_bounded(path, MAX_RECORD_BYTES)
+    compressed = read_bounded(path, MAX_RECORD_BYTES)
     try:
-        with gzip.open(io.BytesIO(data)) as file:
+        with gzip.open(io.BytesIO(compressed)) as file:
             text = file.read(MAX_RECORD_BYTES + 1)
     except (OSError, EOFError, ValueError):
         raise unusable(RecordError, "record", phrase("what.no-json")) from None
@@ -442,8 +442,8 @@ def record_of(row: Row, folder: Path) -> Audit | None:
             "file.large", name=path.name, mebibytes=MAX_RECORD_BYTES >> 20, code="file-large"
         )
     audit = from_json(text)
-    found = (audit.key.fingerprint, audit.profile.fingerprint, audit.model.fingerprint)
-    said = (row["key"], row["profile"], row["model"])
-    if found != said or audit.verdict != row["verdict"]:
+    recorded = (audit.key.fingerprint, audit.profile.fingerprint, audit.model.fingerprint)
+    expected = (row["key"], row["profile"], row["model"])
+    if recorded != expected or audit.verdict != row["verdict"]:
         raise RecordError("batch.other-record", code="batch-record")
     return audit

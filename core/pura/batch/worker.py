@@ -1,4 +1,4 @@
-"""The process of :mod:`pura.batch.engine`: takes texts, gives findings, until nobody asks."""
+"""The worker process of :mod:`pura.batch.engine`, which turns texts into findings."""
 
 from __future__ import annotations
 
@@ -12,40 +12,40 @@ from pura.base.errors import PuraError
 from pura.base.process import close_to_others
 from pura.batch.engine import Plan, receive, send
 
-_BEAT_S: Final = 1.0
+_BEAT_S: Final = 1.0  # seconds between two checks of the parent process
 
 
 def main() -> None:
-    """Work until whoever started this process lets go of it."""
+    """Work until the parent process closes the pipe."""
     close_to_others()
-    # The pipe of the answers is nobody else's: what a library prints goes nowhere.
-    with os.fdopen(os.dup(1), "wb") as said, os.fdopen(os.dup(0), "rb") as heard:
+    # Only answers go to the pipe: the output of libraries is discarded.
+    with os.fdopen(os.dup(1), "wb") as answers, os.fdopen(os.dup(0), "rb") as requests:
         nowhere = os.open(os.devnull, os.O_RDWR)
         os.dup2(nowhere, 0)
         os.dup2(nowhere, 1)
         threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
-        _work(heard, said)
+        _work(requests, answers)
 
 
-def _work(heard: IO[bytes], said: IO[bytes]) -> None:
-    data = receive(heard)
-    if data is None:
+def _work(requests: IO[bytes], answers: IO[bytes]) -> None:
+    message = receive(requests)
+    if message is None:
         return
-    plan: Plan[object] = pickle.loads(data)  # noqa: S301 - whoever started this process said it
+    plan: Plan[object] = pickle.loads(message)  # noqa: S301 - whoever started this process said it
     secrets = []
-    while secret := receive(heard):
+    while secret := receive(requests):
         secrets.append(secret)
     try:
         with plan.opened(secrets) as read:
-            send(said, pickle.dumps(None))
-            while (data := receive(heard)) is not None:
-                send(said, pickle.dumps(read(pickle.loads(data))))  # noqa: S301 - the same
+            send(answers, pickle.dumps(None))
+            while (message := receive(requests)) is not None:
+                send(answers, pickle.dumps(read(pickle.loads(message))))  # noqa: S301 - the same
     except PuraError as error:
-        send(said, pickle.dumps(error))
+        send(answers, pickle.dumps(error))
 
 
 def _end_with(parent: int) -> None:
-    """End when the one who started this process is gone, also in the middle of a text."""
+    """End the process once its parent is gone, even in the middle of a text."""
     while os.getppid() == parent:
         time.sleep(_BEAT_S)
     os._exit(0)

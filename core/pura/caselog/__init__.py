@@ -1,4 +1,4 @@
-"""The case log: what was done, by whom, and when; only ever added to (caselog.md)."""
+"""The append-only case log: which action was taken, by whom, and when (caselog.md)."""
 
 from pura.caselog.cases import Case as Case
 from pura.caselog.cases import CaseItem as CaseItem

@@ -1,4 +1,4 @@
-"""The cases of a log, made of its entries; nothing here writes."""
+"""The cases of a log, read from its entries; nothing here writes."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from pura.caselog.names import PersonNames
 from pura.record.finding import Finding
 from pura.words.sentences import title
 
-Place: TypeAlias = tuple[str, int, str]
-"""Log and number of an entry, and the name of what is kept beside it."""
+KeptField: TypeAlias = tuple[str, int, str]
+"""A value that is kept beside an entry: identifier of the log, number of the entry, field name."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Erasure:
-    """How something came to be erased.
+    """Circumstances of an erasure.
 
     Attributes:
-        time: When, UTC.
-        who: By whom; None when the name was erased.
-        reason: Why; None where none is kept.
-        moved: Identifier of the case that has it now; empty when it is gone for good.
+        time: Time of the erasure, UTC.
+        who: Name of the person; None if it was erased.
+        reason: Reason that was given; None if none is kept.
+        moved: Identifier of the case that the audit was moved to; empty if it was not moved.
     """
 
     time: str
@@ -34,105 +34,113 @@ class Erasure:
     moved: str = ""
 
 
-def erasures(entries: Iterable[LogEntry], own: str = "") -> dict[Place, LogEntry]:
-    """Return what was erased, by its place, with the first entry that says so.
+def erasures(entries: Iterable[LogEntry], log_id: str = "") -> dict[KeptField, LogEntry]:
+    """Return the erased fields, each with the first entry that records its erasure.
 
-    An entry speaks of what stood before it in its own case; one of no case, of people's names. What
-    a log has written is erased by an entry of that log alone, and by none that came in a case file.
+    An entry may erase earlier fields of its own case; an entry without a case erases names of
+    people. Fields that a log has written are erased only by entries of that log, never by entries
+    that came in a case file.
 
     Args:
-        entries: In the order in which they came in.
-        own: Identifier of the log; empty where entries of a file are looked at.
+        entries: The entries in the order of arrival.
+        log_id: Identifier of the log; empty for the entries of a case file.
     """
-    before: dict[Place, LogEntry] = {}
-    found: dict[Place, LogEntry] = {}
+    before: dict[KeptField, LogEntry] = {}
+    erasing_entries: dict[KeptField, LogEntry] = {}
     for entry in entries:
         if entry.action == "kept-erased":
-            for place in _places(entry.facts.get("erased", ())):
-                target = before.get(place)
-                if target is not None and _speaks_of(entry, target, own):
-                    found.setdefault(place, entry)
+            for kept_field in _fields_of(entry.facts.get("erased", ())):
+                target = before.get(kept_field)
+                if target is not None and _speaks_of(entry, target, log_id):
+                    erasing_entries.setdefault(kept_field, entry)
         before |= {(entry.log, entry.seq, field): entry for field in entry.kept}
-    return found
+    return erasing_entries
 
 
 def missing(
-    entries: Iterable[LogEntry], there: set[Place], erased: Iterable[Place]
-) -> tuple[Place, ...]:
-    """Return what entries commit to, and is neither there nor erased; in their order.
+    entries: Iterable[LogEntry], stored: set[KeptField], erased: Iterable[KeptField]
+) -> tuple[KeptField, ...]:
+    """Return the fields that entries commit to but that are neither stored nor erased.
 
     Args:
         entries: The entries.
-        there: What is there.
-        erased: What an entry says was erased.
+        stored: Fields that are stored.
+        erased: Fields whose erasure an entry records.
+
+    Returns:
+        The missing fields, in the order of the entries.
     """
-    gone = there | set(erased)
+    accounted = stored | set(erased)
     return tuple(
-        place
+        kept_field
         for entry in entries
         for field in sorted(entry.kept)
-        if (place := (entry.log, entry.seq, field)) not in gone
+        if (kept_field := (entry.log, entry.seq, field)) not in accounted
     )
 
 
-def told_missing(entries: Iterable[LogEntry]) -> set[Place]:
-    """Return what an export or an import says was missing then; it is no fault of the file."""
+def reported_missing(entries: Iterable[LogEntry]) -> set[KeptField]:
+    """Return the fields that an export or import reported as missing; they are no new fault."""
     return {
-        place
+        kept_field
         for entry in entries
         for name, action in (("missing", "case-exported"), ("absent", "case-imported"))
         if entry.action == action
-        for place in _places(entry.facts.get(name, ()))
+        for kept_field in _fields_of(entry.facts.get(name, ()))
     }
 
 
-def rows_of(places: Iterable[Place]) -> list[dict[str, str | int]]:
-    """Return places as an entry lists them."""
-    return [{"log": log, "seq": seq, "field": field} for log, seq, field in places]
+def rows_of(kept_fields: Iterable[KeptField]) -> list[dict[str, str | int]]:
+    """Return fields as an entry lists them."""
+    return [{"log": log, "seq": seq, "field": field} for log, seq, field in kept_fields]
 
 
-def kept_places(log: CaseLog, entries: Iterable[LogEntry]) -> set[Place]:
-    """Return what a log keeps beside some entries."""
-    wanted = {(entry.log, entry.seq): entry for entry in entries if entry.kept}
+def stored_fields(log: CaseLog, entries: Iterable[LogEntry]) -> set[KeptField]:
+    """Return the fields that a log stores beside entries."""
+    numbers = {(entry.log, entry.seq): entry for entry in entries if entry.kept}
     with log.reading() as db:
         return {
             (log_id, seq, str(row[0]))
-            for log_id, seq in wanted
+            for log_id, seq in numbers
             for row in db.execute("SELECT field FROM kept WHERE log = ? AND seq = ?", (log_id, seq))
         }
 
 
-def acted(entry: LogEntry) -> set[str]:
-    """Return the identifiers of the people whom an entry speaks of: who acted, who examined."""
+def people_in(entry: LogEntry) -> set[str]:
+    """Return the identifiers of the people whom an entry names: the actor and the examiner."""
     examiner = entry.facts.get("examiner")
     return {entry.actor, examiner} if isinstance(examiner, str) else {entry.actor}
 
 
 def people_of(log: CaseLog, actors: set[str]) -> tuple[list[LogEntry], list[LogEntry]]:
-    """Return the entries that name people, and those that erased such a name.
+    """Return the entries that name people, and the entries that erased such names.
 
     Args:
         log: The log.
-        actors: Identifiers of who acted. Who erased a name is added to them.
+        actors: Identifiers of the actors. People who erased one of their names are added.
     """
-    named = list(log.acts("person-added"))
-    erasing = [one for one in log.acts("kept-erased") if not one.case]
+    naming = list(log.acts("person-added"))
+    erasing = [entry for entry in log.acts("kept-erased") if not entry.case]
     while True:
-        people = [one for one in named if one.actor in actors]
-        gone = {(one.log, one.seq, "name") for one in people}
-        told = [one for one in erasing if gone & set(_places(one.facts.get("erased", ())))]
-        if {one.actor for one in told} <= actors:
-            return people, told
-        actors = actors | {one.actor for one in told}
+        people = [entry for entry in naming if entry.actor in actors]
+        erased_names = {(entry.log, entry.seq, "name") for entry in people}
+        name_erasures = [
+            entry
+            for entry in erasing
+            if erased_names & set(_fields_of(entry.facts.get("erased", ())))
+        ]
+        if {entry.actor for entry in name_erasures} <= actors:
+            return people, name_erasures
+        actors = actors | {entry.actor for entry in name_erasures}
 
 
-def _speaks_of(erasure: LogEntry, target: LogEntry, own: str) -> bool:
+def _speaks_of(erasure: LogEntry, target: LogEntry, log_id: str) -> bool:
     if erasure.case != target.case or (not target.case and target.action != "person-added"):
         return False
-    return target.log != own or erasure.log == own
+    return target.log != log_id or erasure.log == log_id
 
 
-def _places(rows: Iterable[object]) -> Iterator[Place]:
+def _fields_of(rows: Iterable[object]) -> Iterator[KeptField]:
     for row in rows:
         if isinstance(row, dict):
             yield str(row.get("log")), int(row.get("seq", 0)), str(row.get("field"))
@@ -140,21 +148,22 @@ def _places(rows: Iterable[object]) -> Iterator[Place]:
 
 FINISHED: Final = ("examination-finished", "examination-repeated")
 RECORD_OF: Final = "record-"
-"""Before an audit's identifier: its record without the text, kept beside the erasure of that."""
+"""Prefix of an audit's identifier; names the record without its text that is kept beside the entry
+that erased the text."""
 UNFILED: Final = "Unfiled"
-"""The case that takes what was examined before somebody says where it belongs."""
-MOST_NAMED: Final = 5
+"""Name of the case for audits that were not yet assigned to a case."""
+MOST_NAMED: Final = 5  # missing fields that a message names
 REVIEWS: Final = {"finding-confirmed": "confirmed", "finding-disputed": "disputed"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Note:
-    """A note.
+    """A note on a case.
 
     Attributes:
-        time: When, UTC.
-        who: Whose; None when the name was erased.
-        text: What it says; None when it was erased.
+        time: Time of writing, UTC.
+        who: Name of the author; None if it was erased.
+        text: The text; None if it was erased.
     """
 
     time: str
@@ -164,15 +173,15 @@ class Note:
 
 @dataclass(frozen=True, kw_only=True)
 class Review:
-    """What a second person made of a finding.
+    """A second person's review of a finding.
 
     Attributes:
         state: ``confirmed`` or ``disputed``.
-        time: When, UTC.
-        who: Who; None when the name was erased.
-        by: That person's identifier.
-        recomputed: What was recomputed; None when it was erased.
-        words: What was said about it.
+        time: Time of the review, UTC.
+        who: Name of the reviewer; None if it was erased.
+        by: Identifier of the reviewer.
+        recomputed: The results that the reviewer recomputed; None if this was erased.
+        words: Comment of the reviewer.
     """
 
     state: str
@@ -188,17 +197,18 @@ class CaseItem:
     """A saved audit.
 
     Attributes:
-        entry: The entry that saved it.
-        finding: What was found, without its sentences; None when it was erased.
-        mode: ``keep``, ``seal`` or ``leave-out``: what became of the text.
-        auditor: Who saved it; None when the name was erased.
-        examined: When the text was examined, UTC.
-        examined_by: Identifier of the person who examined it.
-        examiner: That person's name; None when it was erased.
-        record: Beside which entry the record is kept, under which name; None when it is gone.
-        review: What the last reviewer made of it; None when nobody has looked.
-        erased: How the record came to be erased; None when it is there, or no entry says so.
-        missing: The record is not there, and no entry says that it was erased.
+        entry: The entry that saved the audit.
+        finding: The finding without its sentences; None if it was erased.
+        mode: Storage of the text: ``keep``, ``seal`` or ``leave-out``.
+        auditor: Name of the person who saved it; None if it was erased.
+        examined: Time of the examination, UTC.
+        examined_by: Identifier of the examiner.
+        examiner: Name of the examiner; None if it was erased.
+        record: The entry that the record is kept beside, and its field name; None if the record is
+            not stored.
+        review: The latest review; None if there is none.
+        erased: Circumstances of the erasure of the record; None if it was not erased.
+        missing: The record is not stored, and no entry records its erasure.
     """
 
     entry: LogEntry
@@ -220,33 +230,33 @@ class CaseItem:
 
     @property
     def case(self) -> str:
-        """Identifier of the case that it was saved to."""
+        """Identifier of the case that the audit was saved to."""
         return self.entry.case
 
     @property
     def verdict(self) -> str:
-        """Its outcome, which stays when the finding was erased."""
+        """The verdict, which remains if the finding is erased."""
         return self.entry.result
 
     @property
     def run(self) -> int:
-        """Which examination of the same bytes in its case, from 1."""
+        """Number of this examination of the same bytes in the case, from 1."""
         return int(self.entry.facts["run"])
 
     @property
     def name(self) -> str | None:
-        """Of the file; None when it was erased."""
+        """Name of the file; None if it was erased."""
         return None if self.finding is None else self.finding.name
 
     @property
     def outcome(self) -> str:
-        """What its headline says, as far as the finding is kept."""
+        """Outcome of the finding; the verdict if the finding was erased."""
         return self.verdict if self.finding is None else self.finding.outcome
 
     def headline(self, language: str) -> str:
-        """Return the outcome in words."""
-        found = self.finding
-        return title(self.verdict, language) if found is None else found.title(language)
+        """Return the title of the outcome in a language."""
+        finding = self.finding
+        return title(self.verdict, language) if finding is None else finding.title(language)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -256,18 +266,18 @@ class Case:
     Attributes:
         id: Its identifier.
         name: Its name; None when it was erased.
-        opened: When, UTC.
+        opened: Time of opening, UTC.
         changed: Time of its newest entry, UTC.
-        auditor: Who opened it; None when the name was erased.
+        auditor: Name of the person who opened it; None if it was erased.
         tags: Its tags.
         notes: Its notes, oldest first.
-        items: The saved audits, oldest first; those that were moved to another case are gone.
+        items: The saved audits, oldest first, without those that were moved to another case.
         held: A hold forbids erasing.
-        closed: It takes nothing more until it is opened again.
-        imported: Identifier of the log it came from; empty for one of this log.
-        failures: Examinations that failed.
-        missing: What its entries commit to, and is neither there nor erased by an entry; where
-            there is anything, the case is incomplete.
+        closed: The case is closed; nothing can be added until it is reopened.
+        imported: Identifier of the log that it was imported from; empty for a case of this log.
+        failures: Number of failed examinations.
+        missing: Fields that its entries commit to but that are neither stored nor erased. If there
+            are any, the case is incomplete.
     """
 
     id: str
@@ -282,28 +292,30 @@ class Case:
     closed: bool = False
     imported: str = ""
     failures: int = 0
-    missing: tuple[Place, ...] = ()
+    missing: tuple[KeptField, ...] = ()
 
     def incomplete(self, language: str = "en") -> str:
-        """Say what is missing; empty where nothing is."""
+        """Return a sentence on the missing fields; empty if none are missing."""
         if not self.missing:
             return ""
-        named = [f"{field} ({seq})" for _, seq, field in self.missing[:MOST_NAMED]]
-        named += ["…"] if len(self.missing) > MOST_NAMED else []
-        values: dict[str, Value] = {"count": len(self.missing), "what": ", ".join(named)}
-        return catalogue("caselog-check").fill("case.incomplete", language, values)
+        listed = [f"{field} ({seq})" for _, seq, field in self.missing[:MOST_NAMED]]
+        listed += ["…"] if len(self.missing) > MOST_NAMED else []
+        parameters: dict[str, Value] = {"count": len(self.missing), "what": ", ".join(listed)}
+        return catalogue("caselog-check").fill("case.incomplete", language, parameters)
 
-    def item(self, item: str) -> CaseItem:
+    def item(self, identifier: str) -> CaseItem:
         """Return an audit by its identifier or the beginning of it.
 
         Raises:
             CaseLogError: There is none, or several.
         """
-        found = [one for one in self.items if one.id.startswith(item)] if item else []
-        if len(found) != 1:
-            key = "name.ambiguous" if found else "caselog.no-audit"
-            raise CaseLogError(key, name=item[:40], code="case-log-unknown")
-        return found[0]
+        matches = (
+            [audit for audit in self.items if audit.id.startswith(identifier)] if identifier else []
+        )
+        if len(matches) != 1:
+            key = "name.ambiguous" if matches else "caselog.no-audit"
+            raise CaseLogError(key, name=identifier[:40], code="case-log-unknown")
+        return matches[0]
 
 
 def list_cases(
@@ -316,24 +328,24 @@ def list_cases(
     until: str = "",
     state: str = "",
 ) -> tuple[Case, ...]:
-    """Return the cases, the one with the newest entry first; what is empty does not filter.
+    """Return the cases, most recently changed first; empty filters are ignored.
 
     Args:
         log: The log.
-        search: Words that stand in name, notes, tags or file names, or a digest or payload.
-        tag: A tag.
-        verdict: An outcome that one of its audits has.
-        since: Changed on this day or later, ISO 8601.
-        until: Opened on this day or earlier, ISO 8601.
+        search: Words to find in names, notes, tags and file names; also a digest or payload.
+        tag: Tag of the case.
+        verdict: Verdict of at least one of its audits.
+        since: First day on which the case may have been changed last, ISO 8601.
+        until: Last day on which the case may have been opened, ISO 8601.
         state: ``open``, ``closed``, ``held`` or ``unreviewed``.
     """
     with log.reading() as db:
         rows = db.execute("SELECT case_id FROM entries WHERE action = 'case-opened'").fetchall()
         cases = [read_case(log, str(row[0])) for row in rows]
 
-    def wanted(case: Case) -> bool:
+    def passes(case: Case) -> bool:
         return (
-            (not tag or tag.casefold() in (one.casefold() for one in case.tags))
+            (not tag or tag.casefold() in (case_tag.casefold() for case_tag in case.tags))
             and (not verdict or any(item.verdict == verdict for item in case.items))
             and (not since or case.changed[:10] >= since)
             and (not until or case.opened[:10] <= until)
@@ -341,7 +353,7 @@ def list_cases(
             and _contains(case, search)
         )
 
-    return tuple(sorted(filter(wanted, cases), key=lambda case: case.changed, reverse=True))
+    return tuple(sorted(filter(passes, cases), key=lambda case: case.changed, reverse=True))
 
 
 def find_case(log: CaseLog, name: str) -> Case | None:
@@ -350,13 +362,13 @@ def find_case(log: CaseLog, name: str) -> Case | None:
     Raises:
         CaseLogError: Several have this name.
     """
-    names, wanted = case_names(log), name.strip().casefold()
-    found = [case for case, name in names.items() if name and name.casefold() == wanted]
-    if not found and len(wanted) >= 8:
-        found = [case for case in names if case.startswith(wanted)]
-    if len(found) > 1:
+    names, wanted_name = case_names(log), name.strip().casefold()
+    case_ids = [case for case, name in names.items() if name and name.casefold() == wanted_name]
+    if not case_ids and len(wanted_name) >= 8:
+        case_ids = [case for case in names if case.startswith(wanted_name)]
+    if len(case_ids) > 1:
         raise CaseLogError("name.ambiguous", name=name[:80], code="case-log-ambiguous")
-    return read_case(log, found[0]) if found else None
+    return read_case(log, case_ids[0]) if case_ids else None
 
 
 def case_names(log: CaseLog) -> dict[str, str | None]:
@@ -365,7 +377,7 @@ def case_names(log: CaseLog) -> dict[str, str | None]:
 
 
 def item_of(log: CaseLog, entry: LogEntry) -> CaseItem:
-    """Return the audit that an entry has saved, as it was then."""
+    """Return the audit that an entry saved, in its state at that time."""
     return _Reader(log).item(entry)
 
 
@@ -382,10 +394,10 @@ def read_case(log: CaseLog, case: str) -> Case:
 
 
 class _Reader:
-    """Walks over the entries of one case, in their order, and gathers what they say.
+    """Builds a case from its entries, in their order.
 
     Args:
-        log: Where they stand.
+        log: The log with the entries.
     """
 
     def __init__(self, log: CaseLog) -> None:
@@ -400,12 +412,12 @@ class _Reader:
         self.failures = 0
 
     def read(self, entries: Sequence[LogEntry]) -> Case:
-        """Return the case that the entries, oldest first, are those of."""
+        """Return the case of the given entries, which are ordered oldest first."""
         opened = entries[0]
         for entry in entries:
             self._take(entry)
         self._reviewed_elsewhere(opened.case)
-        gone = self._gone(entries)
+        missing_fields = self._missing_fields(entries)
         return Case(
             id=opened.case,
             name=self.name,
@@ -419,7 +431,7 @@ class _Reader:
             closed=self.closed,
             imported="" if opened.log == self.log.id else opened.log,
             failures=self.failures,
-            missing=gone,
+            missing=missing_fields,
         )
 
     def _take(self, entry: LogEntry) -> None:
@@ -457,25 +469,27 @@ class _Reader:
         if "tags" in entry.kept:
             self.tags = tuple(self.log.kept(entry, "tags") or ())
 
-    def _gone(self, entries: Sequence[LogEntry]) -> tuple[Place, ...]:
-        """Return what is missing; say of each record that is not there how that came."""
-        there = kept_places(self.log, entries)
-        around = list(entries)
+    def _missing_fields(self, entries: Sequence[LogEntry]) -> tuple[KeptField, ...]:
+        """Return the missing fields, and note in each audit why its record is not stored."""
+        stored = stored_fields(self.log, entries)
+        related = list(entries)
         if any(self.names.at(entry) is None for entry in entries if entry.actor):
-            people, told = people_of(self.log, {entry.actor for entry in entries})
-            around = [*people, *told, *entries]
-            there |= kept_places(self.log, [*people, *told])
-        if all((e.log, e.seq, name) in there for e in around for name in e.kept):
+            people, name_erasures = people_of(self.log, {entry.actor for entry in entries})
+            related = [*people, *name_erasures, *entries]
+            stored |= stored_fields(self.log, [*people, *name_erasures])
+        if all((e.log, e.seq, name) in stored for e in related for name in e.kept):
             return ()
-        erased = erasures(around, self.log.id)
+        erased = erasures(related, self.log.id)
         for item in list(self.items.values()):
             if item.record is None:
                 entry, name = self.records.get(item.id, (item.entry, "record"))
-                by = erased.get((entry.log, entry.seq, name))
+                erasing_entry = erased.get((entry.log, entry.seq, name))
                 self.items[item.id] = replace(
-                    item, missing=by is None, erased=None if by is None else self._erasure(by)
+                    item,
+                    missing=erasing_entry is None,
+                    erased=None if erasing_entry is None else self._erasure(erasing_entry),
                 )
-        return missing(around, there, erased)
+        return missing(related, stored, erased)
 
     def _erasure(self, entry: LogEntry) -> Erasure:
         return Erasure(
@@ -486,9 +500,9 @@ class _Reader:
         )
 
     def item(self, entry: LogEntry) -> CaseItem:
-        """Read the audit that an entry has saved."""
+        """Return the audit that an entry saved."""
         examined = str(entry.facts.get("examined") or entry.time)
-        # Earlier versions did not say who had examined a text that another person saved.
+        # Earlier versions did not record the examiner of a text that another person saved.
         examiner = str(entry.facts.get("examiner") or entry.actor)
         return CaseItem(
             entry=entry,
@@ -502,21 +516,23 @@ class _Reader:
         )
 
     def _finding(self, entry: LogEntry, examined: str) -> Finding | None:
-        kept = self.log.kept(entry, "item")
-        if kept is None:
+        stored = self.log.kept(entry, "item")
+        if stored is None:
             return None
         try:
-            return Finding.from_json(kept, audit=entry.item, created=examined, verdict=entry.result)
+            return Finding.from_json(
+                stored, audit=entry.item, created=examined, verdict=entry.result
+            )
         except RecordError:
             raise CaseLogError("caselog.kept-damaged", code="case-log-damaged") from None
 
     def _record(self, entry: LogEntry, field: str) -> tuple[LogEntry, str] | None:
         with self.log.reading() as db:
-            there = db.execute(
+            row = db.execute(
                 "SELECT 1 FROM kept WHERE log = ? AND seq = ? AND field = ?",
                 (entry.log, entry.seq, field),
             ).fetchone()
-        return None if there is None else (entry, field)
+        return None if row is None else (entry, field)
 
     def _review(self, entry: LogEntry) -> Review:
         return Review(
@@ -529,25 +545,25 @@ class _Reader:
         )
 
     def _reviewed_elsewhere(self, case: str) -> None:
-        """Take over what was said of audits while another case had them."""
+        """Adopt the reviews of audits that were made while they were in another case."""
         for entry in self.log.acts(*REVIEWS):
             item = self.items.get(entry.item)
             if entry.case != case and item is not None and item.review is None:
                 self.items[item.id] = replace(item, review=self._review(entry))
 
     def _move_records(self, entry: LogEntry) -> None:
-        """After a text was erased, the record without it is kept beside the erasure.
+        """Apply an erasure: the record without its text is kept beside the erasing entry.
 
-        An audit that another case has taken is here no more.
+        An audit that was moved to another case is removed.
         """
         if "moved" in entry.facts:
             self.items.pop(entry.item, None)
-        gone = {
+        erased_entries = {
             (row["log"], row["seq"]) for row in entry.facts["erased"] if row["field"] == "sealed"
         }
-        for one in list(self.items.values()):
-            if (one.entry.log, one.entry.seq) in gone:
-                self.items[one.id] = replace(one, mode="leave-out")
+        for saved_audit in list(self.items.values()):
+            if (saved_audit.entry.log, saved_audit.entry.seq) in erased_entries:
+                self.items[saved_audit.id] = replace(saved_audit, mode="leave-out")
         for name in entry.kept:
             item = self.items.get(name.removeprefix(RECORD_OF))
             if name.startswith(RECORD_OF) and item is not None:
@@ -568,11 +584,15 @@ def _in_state(case: Case, state: str) -> bool:
 
 
 def _contains(case: Case, search: str) -> bool:
-    words = search.casefold().split()
+    search_terms = search.casefold().split()
     texts = [case.name or "", case.id, *case.tags, *(note.text or "" for note in case.notes)]
     for item in case.items:
         texts.append(item.id)
-        if (found := item.finding) is not None:
-            texts += [found.name, found.sha256, *(mark.payload.bits or "" for mark in found.marks)]
-    whole = "\n".join(texts).casefold()
-    return all(word in whole for word in words)
+        if (finding := item.finding) is not None:
+            texts += [
+                finding.name,
+                finding.sha256,
+                *(mark.payload.bits or "" for mark in finding.marks),
+            ]
+    searchable = "\n".join(texts).casefold()
+    return all(term in searchable for term in search_terms)

@@ -1,4 +1,4 @@
-"""What is done to cases: opened, noted, reviewed, held; audits saved, opened again, erased."""
+"""Actions on cases: open, annotate, review and hold them; save, load and erase audits."""
 
 from __future__ import annotations
 
@@ -23,8 +23,11 @@ from pura.record.json_io import without_text
 from pura.scheme.keys import wipe_buffer
 
 MAX_NAME: Final = 200
+"""Characters of the name of a case."""
 MAX_TEXT: Final = 100_000
+"""Characters of a note, a reason or a comment."""
 MAX_TAGS: Final = 50
+"""Tags of a case."""
 
 
 def open_case(
@@ -33,23 +36,23 @@ def open_case(
     """Open a case.
 
     Raises:
-        CaseLogError: The name is empty or too long, or a case of this name is there.
+        CaseLogError: The name is empty, too long, or already used.
     """
     name = _name(name)
-    kept: dict[str, object] = {"name": name}
+    erasable: dict[str, object] = {"name": name}
     if notes.strip():
-        kept["notes"] = worded(notes)
+        erasable["notes"] = checked_text(notes)
     if tags:
-        kept["tags"] = _tags(tags)
+        erasable["tags"] = _tags(tags)
     case = secrets.token_hex(16)
     with log.writing():
         _refuse_twin(log, name)
-        log.append("case-opened", actor.id, case=case, kept=kept)
+        log.append("case-opened", actor.id, case=case, kept=erasable)
     return read_case(log, case)
 
 
 def rename_case(log: CaseLog, case: str, name: str, actor: Person) -> None:
-    """Give a case another name; the old one stays in the log until it is erased.
+    """Rename a case; the old name remains in the log until it is erased.
 
     Raises:
         CaseLogError: The name is empty, too long or taken.
@@ -62,15 +65,15 @@ def rename_case(log: CaseLog, case: str, name: str, actor: Person) -> None:
 
 
 def write_note(log: CaseLog, case: str, text: str, actor: Person) -> None:
-    """Add a note.
+    """Add a note to a case.
 
     Raises:
-        CaseLogError: It is empty or too long.
+        CaseLogError: The note is empty or too long, or the case is closed.
     """
-    kept = {"text": worded(text)}
+    erasable = {"text": checked_text(text)}
     with log.writing():
-        living(log, case)
-        log.append("note-added", actor.id, case=case, kept=kept)
+        require_open(log, case)
+        log.append("note-added", actor.id, case=case, kept=erasable)
 
 
 def set_tags(log: CaseLog, case: str, tags: Sequence[str], actor: Person) -> None:
@@ -80,9 +83,9 @@ def set_tags(log: CaseLog, case: str, tags: Sequence[str], actor: Person) -> Non
         CaseLogError: Too many.
     """
     with log.writing():
-        living(log, case)
-        kept = {"tags": _tags(tags)}
-        log.append("tags-set", actor.id, case=case, kept=kept)
+        require_open(log, case)
+        erasable = {"tags": _tags(tags)}
+        log.append("tags-set", actor.id, case=case, kept=erasable)
 
 
 def sign_off(
@@ -91,16 +94,16 @@ def sign_off(
     """Confirm or dispute a finding, as a second person (four eyes).
 
     Raises:
-        CaseLogError: The reviewer examined or filed it, or it is not said what was recomputed.
+        CaseLogError: The reviewer examined or filed the text, or does not name what was recomputed.
     """
     if reviewer.id in (item.examined_by, item.entry.actor):
         raise CaseLogError("caselog.four-eyes", code="four-eyes")
-    kept = {"recomputed": worded(recomputed)}
+    erasable = {"recomputed": checked_text(recomputed)}
     if words.strip():
-        kept["words"] = worded(words)
+        erasable["words"] = checked_text(words)
     action = "finding-confirmed" if agree else "finding-disputed"
     with log.writing():
-        living(log, item.case)
+        require_open(log, item.case)
         log.append(
             action,
             reviewer.id,
@@ -109,31 +112,31 @@ def sign_off(
             item=item.id,
             result=item.verdict,
             facts={"examiner": item.examined_by},
-            kept=kept,
+            kept=erasable,
         )
 
 
 def set_hold(log: CaseLog, case: str, actor: Person, *, held: bool, reason: str) -> None:
-    """Forbid erasing in a case, or allow it again.
+    """Set a hold, which forbids erasing in a case, or lift it.
 
     Raises:
         CaseLogError: No reason was given.
     """
     action = "hold-set" if held else "hold-lifted"
-    kept = {"reason": worded(reason)}
-    log.append(action, actor.id, role="custodian", case=case, kept=kept)
+    erasable = {"reason": checked_text(reason)}
+    log.append(action, actor.id, role="custodian", case=case, kept=erasable)
 
 
 def set_closed(log: CaseLog, case: str, actor: Person, *, closed: bool) -> None:
-    """Close a case, or open it again."""
+    """Close or reopen a case."""
     log.append("case-closed" if closed else "case-reopened", actor.id, case=case)
 
 
-def living(log: CaseLog, case: str) -> None:
-    """Go on only with a case that takes something more; its audits are not read for that.
+def require_open(log: CaseLog, case: str) -> None:
+    """Require that a case is open; its audits are not read for this.
 
     Raises:
-        CaseLogError: It is closed, or there is none.
+        CaseLogError: The case is closed or unknown.
     """
     state = _last(log, case, ("case-opened", "case-closed", "case-reopened"))
     if state is None:
@@ -143,7 +146,7 @@ def living(log: CaseLog, case: str) -> None:
 
 
 def held(log: CaseLog, case: str) -> bool:
-    """Whether a hold forbids erasing in a case."""
+    """Return whether a hold forbids erasing in a case."""
     return _last(log, case, ("hold-set", "hold-lifted", "")) == "hold-set"
 
 
@@ -169,11 +172,11 @@ def _name(name: str) -> str:
     return name
 
 
-def worded(text: str) -> str:
-    """Return words that are not empty and not too long.
+def checked_text(text: str) -> str:
+    """Return a text without blanks around it, if it is neither empty nor too long.
 
     Raises:
-        CaseLogError: They are.
+        CaseLogError: The text is empty or too long.
     """
     text = text.strip()
     if not text:
@@ -184,23 +187,23 @@ def worded(text: str) -> str:
 
 
 def _tags(tags: Sequence[str]) -> list[str]:
-    found = list(dict.fromkeys(" ".join(tag.split())[:60] for tag in tags if tag.strip()))
-    if len(found) > MAX_TAGS:
+    unique_tags = list(dict.fromkeys(" ".join(tag.split())[:60] for tag in tags if tag.strip()))
+    if len(unique_tags) > MAX_TAGS:
         raise CaseLogError("caselog.tags", most=MAX_TAGS, code="case-log-tags")
-    return found
+    return unique_tags
 
 
-MAGIC: Final = b"PURASEAL1\n"
+MAGIC: Final = b"PURASEAL1\n"  # first bytes of sealed content
 _SIZE: Final = struct.Struct("<I")
 _NONCE: Final = 12
-_MAX_WRAPPED: Final = 16 << 10
+_MAX_WRAPPED: Final = 16 << 10  # bytes of the wrapped key, as of a key file
 
 
 class Vault:
-    """Encrypts under one passphrase; wipe it after use.
+    """Encrypts content under a passphrase; wipe it after use.
 
     Args:
-        passphrase: UTF-8; at least as long as one of a key file.
+        passphrase: UTF-8, with the least length of a passphrase for key files.
 
     Raises:
         KeyFormatError: The passphrase is too short.
@@ -211,11 +214,11 @@ class Vault:
         self._key = bytearray(os.urandom(32))
         self._wrapped = seal(self._key, passphrase)
 
-    def lock(self, content: bytes) -> bytes:
-        """Encrypt."""
+    def lock(self, plaintext: bytes) -> bytes:
+        """Encrypt content; :func:`unlock` reverses this."""
         nonce = os.urandom(_NONCE)
         head = MAGIC + _SIZE.pack(len(self._wrapped)) + self._wrapped
-        return head + nonce + AESGCM(self._key).encrypt(nonce, content, head)
+        return head + nonce + AESGCM(self._key).encrypt(nonce, plaintext, head)
 
     def wipe(self) -> None:
         """Overwrite the key in memory."""
@@ -223,7 +226,7 @@ class Vault:
 
 
 def unlock(sealed: bytes, passphrase: bytearray) -> bytes:
-    """Decrypt.
+    """Decrypt content that a :class:`Vault` encrypted.
 
     Raises:
         CaseLogError: The passphrase is wrong, or the content is damaged.
@@ -278,29 +281,29 @@ def save_audit(
     Args:
         log: The log.
         case: Identifier of the case.
-        audit: What is saved.
-        actor: Who saves it.
+        audit: The audit.
+        actor: Person who saves it.
         text: One of :data:`TEXT_MODES`.
         vault: Encrypts the text, for ``seal``.
-        sealed: The text as another case keeps it, encrypted already; instead of a vault.
-        purpose: What it is for.
-        examiner: Identifier of the person who examined it; empty where the actor did.
+        sealed: The encrypted text from another case, instead of a vault.
+        purpose: Purpose of the examination.
+        examiner: Identifier of the examiner; empty if the actor examined the text.
 
     Raises:
-        CaseLogError: The case is closed, or the audit is in it already.
+        CaseLogError: The case is closed, or it already contains the audit.
     """
     if text not in TEXT_MODES or (text == SEAL) != ((vault or sealed) is not None):
         raise ValueError("unknown mode, or no vault for it")
-    kept: dict[str, object] = {"item": audit.finding.brief().to_json()}
+    erasable: dict[str, object] = {"item": audit.finding.brief().to_json()}
     if purpose.strip():
-        kept["purpose"] = worded(purpose)
+        erasable["purpose"] = checked_text(purpose)
     if sealed is not None:
-        kept["sealed"] = sealed
+        erasable["sealed"] = sealed
     elif vault is not None and audit.text is not None:
-        kept["sealed"] = vault.lock(pack_record(audit))
-    kept["record"] = pack_record(audit if text == KEEP else without_text(audit))
+        erasable["sealed"] = vault.lock(pack_record(audit))
+    erasable["record"] = pack_record(audit if text == KEEP else without_text(audit))
     with log.writing():
-        living(log, case)
+        require_open(log, case)
         if _saved(log, case, audit.id):
             raise CaseLogError("caselog.audit-twice", code="case-log-twice")
         run = 1 + _runs(log, case, audit.input.sha256)
@@ -313,13 +316,13 @@ def save_audit(
             policy=str(audit.policy.get("version", "")),
             facts=_facts(audit, run, text, sealed=sealed is not None)
             | {"examiner": examiner or actor.id},
-            kept=kept,
+            kept=erasable,
         )
-        if (asked := audit.register) is not None:
+        if (lookup := audit.register) is not None:
             facts = {
-                "version": asked.version,
-                "entries": asked.entries,
-                "hits": [match.entry for match in asked.matches],
+                "version": lookup.version,
+                "entries": lookup.entries,
+                "hits": [match.entry for match in lookup.matches],
             }
             log.append("register-looked-up", actor.id, case=case, item=audit.id, facts=facts)
         return item_of(log, entry)
@@ -336,7 +339,7 @@ def _saved(log: CaseLog, case: str, audit: str) -> bool:
 
 
 def _runs(log: CaseLog, case: str, sha256: str) -> int:
-    """Count the examinations of the same bytes in a case, as far as their digests are kept."""
+    """Return the number of examinations of the same bytes in a case whose digests are kept."""
     with log.reading() as db:
         row = db.execute(
             "SELECT count(*) FROM entries JOIN kept USING (log, seq)"
@@ -347,19 +350,19 @@ def _runs(log: CaseLog, case: str, sha256: str) -> int:
 
 
 def record_start(log: CaseLog, case: str, name: str, actor: Person) -> None:
-    """Say in the log that an examination begins, so that one that never ends shows."""
+    """Record that an examination begins, so that an unfinished one can be recognised."""
     with log.writing():
-        living(log, case)
-        kept = {"item": {"name": name[:MAX_NAME]}}
-        log.append("examination-started", actor.id, case=case, kept=kept)
+        require_open(log, case)
+        erasable = {"item": {"name": name[:MAX_NAME]}}
+        log.append("examination-started", actor.id, case=case, kept=erasable)
 
 
 def record_failure(log: CaseLog, case: str, name: str, error: PuraError, actor: Person) -> None:
-    """Say in the log that an examination failed; only the kind of error goes into the chain."""
+    """Record that an examination failed; only the kind of error goes into the chain."""
     with log.writing():
-        living(log, case)
-        kept = {"item": {"name": name[:MAX_NAME]}, "reason": error.message}
-        log.append("examination-failed", actor.id, case=case, result=error.code, kept=kept)
+        require_open(log, case)
+        erasable = {"item": {"name": name[:MAX_NAME]}, "reason": error.message}
+        log.append("examination-failed", actor.id, case=case, result=error.code, kept=erasable)
 
 
 def load_audit(
@@ -369,21 +372,21 @@ def load_audit(
     passphrase: bytearray | None = None,
     actor: Person | None = None,
 ) -> Audit:
-    """Open a saved audit, without a model or a key.
+    """Load a saved audit, without a model or a key.
 
     Args:
         log: The log.
-        item: Which.
-        passphrase: Opens the text, where it was kept encrypted; without it the audit has no text.
-        actor: Who reads the text; the log says so. None where nothing can be written.
+        item: The saved audit.
+        passphrase: Decrypts the text, if it is encrypted; without it the audit has no text.
+        actor: Person who reads the text, for the log; None if the log cannot be written.
 
     Raises:
-        CaseLogError: The record was erased or altered, or is missing, or the passphrase is wrong.
-        RecordError: It was written by another version.
+        CaseLogError: The record was erased, was altered or is missing, or the passphrase is wrong.
+        RecordError: The record was written by another version.
     """
     packed = log.kept_bytes(*item.record) if item.record else None
     if packed is None:
-        raise gone_record(item)
+        raise missing_record_error(item)
     if passphrase is not None and (sealed := log.kept_bytes(item.entry, "sealed")) is not None:
         packed = unlock(sealed, passphrase)
     audit = json_io.from_json(unpack_record(packed))
@@ -392,11 +395,11 @@ def load_audit(
     return audit
 
 
-def gone_record(item: CaseItem) -> CaseLogError:
-    """Return the error of an audit whose record is not there: erased, or missing.
+def missing_record_error(item: CaseItem) -> CaseLogError:
+    """Return the error for an audit whose record was erased or is missing.
 
     Args:
-        item: The audit, as its case has it.
+        item: The audit, as read from its case.
     """
     erased = item.erased
     if erased is None:
@@ -423,26 +426,26 @@ def record_report(
     reason: str = "",
     recipient: str = "",
 ) -> LogEntry:
-    """Say in the log that a report was drafted, issued, amended or withdrawn.
+    """Record that a report was drafted, issued, amended or withdrawn.
 
     Args:
         log: The log.
-        case: Which case.
-        actor: Who.
+        case: Identifier of the case.
+        actor: Person who acts.
         action: One of :data:`REPORT_ACTIONS`.
-        number: The report's identifier.
-        sha256: Of the file.
-        items: The audits in it.
-        final: It is no draft.
-        reason: Why it was amended or withdrawn.
-        recipient: Who gets it.
+        number: Identifier of the report.
+        sha256: SHA-256 of the file, in hexadecimal.
+        items: Identifiers of the audits in the report.
+        final: The report is not a draft.
+        reason: Reason for an amendment or withdrawal.
+        recipient: Recipient of the report.
     """
     if action not in REPORT_ACTIONS:
         raise ValueError("unknown action")
-    kept = {"number": number}
-    for name, value in (("reason", reason), ("recipient", recipient)):
-        if value.strip():
-            kept[name] = worded(value)
+    erasable = {"number": number}
+    for name, detail in (("reason", reason), ("recipient", recipient)):
+        if detail.strip():
+            erasable[name] = checked_text(detail)
     role = "authoriser" if action == "report-issued" else "examiner"
     return log.append(
         action,
@@ -450,12 +453,12 @@ def record_report(
         role=role,
         case=case,
         facts={"sha256": sha256, "items": list(items), "final": final},
-        kept=kept,
+        kept=erasable,
     )
 
 
 def _facts(audit: Audit, run: int, text: str, *, sealed: bool) -> dict[str, Any]:
-    """What may stand in the chain for ever: no text, no name, no payload."""
+    """Return the facts of an audit that remain in the chain: no text, no name, no payload."""
     return {
         "run": run,
         "text": text if audit.text is not None or sealed else LEAVE_OUT,
@@ -472,12 +475,12 @@ def _facts(audit: Audit, run: int, text: str, *, sealed: bool) -> dict[str, Any]
 
 
 def pack_record(audit: Audit) -> bytes:
-    """Return a record as the log keeps it: compressed JSON."""
+    """Return a record as compressed JSON, as the log stores it."""
     return zlib.compress(json_io.to_json(audit).encode(), 6)
 
 
 def unpack_record(packed: bytes, limit: int = MAX_RECORD) -> str:
-    """Undo :func:`pack_record`, with a bound: a case may come from elsewhere."""
+    """Undo :func:`pack_record`, up to a limit, since a case may come from elsewhere."""
     opener = zlib.decompressobj()
     try:
         text = opener.decompress(packed, limit)
@@ -497,27 +500,27 @@ def erase(
     item: str | None = None,
     text_only: bool = False,
 ) -> int:
-    """Erase what is kept of a case, or of one audit; the chain stays and says what was erased.
+    """Erase the kept fields of a case or of one audit; the chain remains and lists them.
 
     Args:
         log: The log.
-        case: Which case.
-        actor: Who.
-        reason: Why.
-        item: Only of this audit.
-        text_only: Only the text; the record stays without it.
+        case: Identifier of the case.
+        actor: Person who erases.
+        reason: Reason for the erasure.
+        item: Identifier of an audit, to erase only its fields.
+        text_only: Erase only the text; the record is kept without it.
 
     Returns:
-        How many things were erased.
+        Number of erased fields.
 
     Raises:
-        CaseLogError: A hold forbids it, or no reason was given.
+        CaseLogError: A hold forbids erasing, or no reason was given.
     """
-    kept: dict[str, object] = {"reason": worded(reason)}
+    erasable: dict[str, object] = {"reason": checked_text(reason)}
     with log.writing():
         if held(log, case):
             raise CaseLogError("caselog.held", code="case-log-hold")
-        gone: list[dict[str, Any]] = []
+        erased_fields: list[dict[str, Any]] = []
         for entry in log.entries(case=case):
             for field in sorted(entry.kept):
                 if not _concerns(entry, field, item):
@@ -529,41 +532,41 @@ def erase(
                         without = _without_text(log, entry)
                         if without is None:
                             continue
-                        kept[RECORD_OF + entry.item] = without
+                        erasable[RECORD_OF + entry.item] = without
                 if log.erase(entry, field):
-                    gone.append({"log": entry.log, "seq": entry.seq, "field": field})
+                    erased_fields.append({"log": entry.log, "seq": entry.seq, "field": field})
         log.append(
             "kept-erased",
             actor.id,
             role="custodian",
             case=case,
             item=item or "",
-            facts={"erased": gone},
-            kept=kept,
+            facts={"erased": erased_fields},
+            kept=erasable,
         )
     log.scrub()
-    return len(gone)
+    return len(erased_fields)
 
 
 def move_out(log: CaseLog, case: str, item: str, actor: Person, *, to: str) -> None:
-    """Let go of an audit that another case has taken: what is kept of it here is erased.
+    """Remove an audit that was moved to another case: erase its kept fields in this one.
 
-    What a second person said of it stays; the case that has it shows it (``read_case``).
+    Reviews of the audit remain, and the other case shows them (``read_case``).
 
     Args:
         log: The log.
-        case: Which case lets go.
-        item: The audit.
-        actor: Who.
-        to: Identifier of the case that has it now.
+        case: Identifier of the case that the audit leaves.
+        item: Identifier of the audit.
+        actor: Person who moves it.
+        to: Identifier of the other case.
 
     Raises:
-        CaseLogError: A hold forbids it.
+        CaseLogError: A hold forbids erasing.
     """
     with log.writing():
         if held(log, case):
             raise CaseLogError("caselog.held", code="case-log-hold")
-        gone = [
+        erased_fields = [
             {"log": entry.log, "seq": entry.seq, "field": field}
             for entry in log.entries(case=case, item=item)
             if entry.action in FINISHED
@@ -576,32 +579,38 @@ def move_out(log: CaseLog, case: str, item: str, actor: Person, *, to: str) -> N
             role="custodian",
             case=case,
             item=item,
-            facts={"erased": gone, "moved": to},
+            facts={"erased": erased_fields, "moved": to},
         )
 
 
 def erase_person(log: CaseLog, name: str, actor: Person, *, reason: str) -> bool:
-    """Erase the name of a person; what they did stays in the chain under their identifier.
+    """Erase the name of a person; their entries remain in the chain under their identifier.
 
     Returns:
-        Whether the name was there.
+        Whether the log had the name.
 
     Raises:
         CaseLogError: No reason was given.
     """
-    kept = {"reason": worded(reason)}
-    wanted = " ".join(name.split()).casefold()
-    gone: list[dict[str, Any]] = []
+    erasable = {"reason": checked_text(reason)}
+    wanted_name = " ".join(name.split()).casefold()
+    erased_fields: list[dict[str, Any]] = []
     with log.writing():
-        people = {one.id for one in log.people() if one.name.casefold() == wanted}
+        people = {person.id for person in log.people() if person.name.casefold() == wanted_name}
         for entry in list(log.entries()) if people else []:
             if entry.action == "person-added" and entry.actor in people:
                 log.erase(entry, "name")
-                gone.append({"log": entry.log, "seq": entry.seq, "field": "name"})
-        if gone:
-            log.append("kept-erased", actor.id, role="custodian", facts={"erased": gone}, kept=kept)
+                erased_fields.append({"log": entry.log, "seq": entry.seq, "field": "name"})
+        if erased_fields:
+            log.append(
+                "kept-erased",
+                actor.id,
+                role="custodian",
+                facts={"erased": erased_fields},
+                kept=erasable,
+            )
     log.scrub()
-    return bool(gone)
+    return bool(erased_fields)
 
 
 def _concerns(entry: LogEntry, field: str, item: str | None) -> bool:
@@ -609,7 +618,7 @@ def _concerns(entry: LogEntry, field: str, item: str | None) -> bool:
 
 
 def _without_text(log: CaseLog, entry: LogEntry) -> bytes | None:
-    """Return a kept record without its text; None when it is not there or has none."""
+    """Return a kept record without its text; None if there is no record or no text."""
     packed = log.kept_bytes(entry, "record")
     if packed is None:
         return None

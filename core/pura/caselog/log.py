@@ -1,9 +1,10 @@
-"""The case log: entries that are only ever added, each with the hash of the one before."""
+"""The append-only case log: each entry contains the hash of the entry before it."""
 
 from __future__ import annotations
 
 import datetime as dt
 import hashlib
+import logging
 import os
 import secrets
 import sqlite3
@@ -22,47 +23,49 @@ from pura.base.json_text import canonical, former, is_hex, read_json, sha256
 from pura.base.paths import build_hash
 from pura.version import __version__
 
+_log = logging.getLogger(__name__)
+
 FORM: Final = 2
 FORMS: Final = (1, FORM)
 SALT_BYTES: Final = 32
 START: Final = "0" * 64
-"""What stands before the first entry."""
+"""Hash that the first entry has in place of a predecessor."""
 
 
 def written(body: Mapping[str, Any]) -> bytes:
-    """Return an entry as its own form writes it.
+    """Serialise an entry in its form.
 
     Raises:
-        ValueError: It has no canonical form.
+        ValueError: The entry has no canonical form.
     """
     return former(body) if body["v"] == 1 else canonical(body)
 
 
 def entry_hash(body: Mapping[str, Any]) -> str:
-    """Return the SHA-256 of an entry as its own form writes it, 64 hex digits."""
+    """Return the SHA-256 of a serialised entry, 64 hex digits."""
     return sha256(written(body))
 
 
-def commitment(salt: bytes, value: bytes) -> str:
-    """Return what the chain holds of a kept value: SHA-256 of salt and value, 64 hex digits.
+def commitment(salt: bytes, kept_value: bytes) -> str:
+    """Return the commitment of the chain to a kept value: SHA-256 of salt and value, hexadecimal.
 
-    The salt keeps anyone from guessing a name or a short text until the digest fits.
+    Because of the salt, nobody can find a name or a short text by trying until the digest fits.
     """
-    return hashlib.sha256(salt + value).hexdigest()
+    return hashlib.sha256(salt + kept_value).hexdigest()
 
 
-def pack(value: object) -> bytes:
+def pack(kept_value: object) -> bytes:
     """Return a kept value as bytes: canonical JSON."""
-    return canonical(value)
+    return canonical(kept_value)
 
 
-def unpack(value: bytes) -> Any:
+def unpack(packed: bytes) -> Any:
     """Return a kept value.
 
     Raises:
         ValueError: Not JSON.
     """
-    return read_json(value)
+    return read_json(packed)
 
 
 CUSTODY: Final = (
@@ -138,18 +141,18 @@ _TEXTS: Final = (
 
 
 def action_words(action: str, language: str) -> str:
-    """Say what was done; the action of a newer program stays what it is."""
+    """Return the name of an action in a language; the code itself for an unknown action."""
     texts, key = catalogue("command"), f"action.{action}"
     return texts.fill(key, language, {}) if key in texts else action
 
 
 @dataclass(frozen=True, kw_only=True)
 class LogEntry:
-    """An entry as it stands in the log.
+    """An entry of a log.
 
     Attributes:
-        hash: Its own hash, as stored.
-        body: What the hash is of.
+        hash: Stored hash of the entry.
+        body: The content that the hash is computed from.
     """
 
     hash: str
@@ -157,77 +160,77 @@ class LogEntry:
 
     @property
     def log(self) -> str:
-        """The log it was written to first."""
+        """Identifier of the log that the entry was written to first."""
         return str(self.body["log"])
 
     @property
     def seq(self) -> int:
-        """Its number there, from 1."""
+        """Number of the entry in that log, from 1."""
         return int(self.body["seq"])
 
     @property
     def time(self) -> str:
-        """When, UTC, ISO 8601."""
+        """Time of writing, UTC, ISO 8601."""
         return str(self.body["time"])
 
     @property
     def actor(self) -> str:
-        """Identifier of the person."""
+        """Identifier of the person who acted."""
         return str(self.body["actor"])
 
     @property
     def role(self) -> str:
-        """In which role."""
+        """Role of that person, one of :data:`ROLES`."""
         return str(self.body["role"])
 
     @property
     def case(self) -> str:
-        """The case."""
+        """Identifier of the case; may be empty."""
         return str(self.body["case"])
 
     @property
     def item(self) -> str:
-        """The audit."""
+        """Identifier of the audit; may be empty."""
         return str(self.body["item"])
 
     @property
     def action(self) -> str:
-        """What was done."""
+        """The action, one of :data:`ACTIONS`."""
         return str(self.body["action"])
 
     @property
     def result(self) -> str:
-        """How it ended."""
+        """Code of the result, such as a verdict; may be empty."""
         return str(self.body["result"])
 
     @property
     def facts(self) -> Mapping[str, Any]:
-        """What may stand in the chain for ever."""
+        """Facts that remain in the chain permanently."""
         facts: Mapping[str, Any] = self.body["facts"]
         return facts
 
     @property
     def kept(self) -> Mapping[str, str]:
-        """Commitments to what is kept beside it, by name."""
-        kept: Mapping[str, str] = self.body["kept"]
-        return kept
+        """Commitments to the values that are kept beside the entry, by field name."""
+        commitments: Mapping[str, str] = self.body["kept"]
+        return commitments
 
     def line(self) -> str:
-        """As it is written; what its hash is of."""
+        """Return the entry as it is written; its hash is computed from this."""
         return written(self.body).decode()
 
 
-def make(values: Mapping[str, Any]) -> LogEntry:
-    """Make an entry of the present form."""
-    body = {"v": FORM, **values}
+def make(fields: Mapping[str, Any]) -> LogEntry:
+    """Return an entry of the current form."""
+    body = {"v": FORM, **fields}
     return LogEntry(hash=entry_hash(body), body=body)
 
 
 def parse(stored_hash: str, text: str) -> LogEntry:
-    """Read a stored entry; its hash is not yet compared.
+    """Parse a stored entry, without comparing its hash.
 
     Raises:
-        ValueError: It is not an entry.
+        ValueError: The text is not an entry.
     """
     body = read_json(text)
     if not isinstance(body, dict) or not all(isinstance(body.get(n), str) for n in _TEXTS):
@@ -275,7 +278,7 @@ MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
         """CREATE TRIGGER entries_remain BEFORE DELETE ON entries
            BEGIN SELECT RAISE(ABORT, 'the case log is append-only'); END""",
     ),
-    # Entries hold a finding, on which 0.3.0 failed; it refuses a file of a higher version.
+    # Entries contain a finding, on which 0.3.0 fails; it refuses files of this version.
     (),
 )
 CASE_LOG: Final = Kind(
@@ -288,9 +291,9 @@ CASE_LOG: Final = Kind(
     damaged_hint="database.case-log-damaged",
     pragmas=(
         "foreign_keys = ON",
-        # An entry that was acknowledged is on the disk, also after the power failed.
+        # An acknowledged entry is on the disk, even if the power fails.
         "synchronous = FULL",
-        # What is erased is overwritten, not only forgotten.
+        # Erased values are overwritten.
         "secure_delete = ON",
     ),
 )
@@ -310,7 +313,7 @@ class LogHead:
 
     Attributes:
         log: Identifier of the log.
-        seq: Its number; 0 when there is none.
+        seq: Number of the entry; 0 if there is none.
         hash: Its hash.
     """
 
@@ -324,7 +327,7 @@ class LogHead:
 
 @dataclass(frozen=True, kw_only=True)
 class Person:
-    """Someone who acts; the chain knows the identifier only."""
+    """A person who acts; only the identifier goes into the chain."""
 
     id: str
     name: str
@@ -335,13 +338,13 @@ class CaseLog(Handle):
 
     Args:
         path: The file.
-        create: Make it when it is not there.
+        create: Create the file if it does not exist.
         read_only: Never write.
-        timeout: Seconds to wait for another program's turn to end.
+        timeout: Seconds to wait for the transaction of another program.
         station: Random identifier of the installation.
-        worker: Who acts where nobody is named; a name of "" was not given yet.
-        clock: Where the time comes from; with a zone.
-        closing: Gets the log before it is closed, when entries were added.
+        worker: Person who acts if none is named; the name is "" until it is entered.
+        clock: Returns the current time with its time zone.
+        closing: Called with the log before it is closed, if entries were added.
 
     Raises:
         CaseLogError: The file is missing, locked, damaged, something else, or too new.
@@ -379,7 +382,7 @@ class CaseLog(Handle):
             raise
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         try:
             if self._closing is not None and self.head().seq != self._begun:
                 self._closing(self)
@@ -395,7 +398,7 @@ class CaseLog(Handle):
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """Keep a steady view for several questions."""
+        """Open a transaction in which several queries see the same state."""
         with CASE_LOG.guard():
             if self._db.in_transaction:
                 yield self._db
@@ -413,19 +416,19 @@ class CaseLog(Handle):
         return LogHead(log=self.id, seq=seq, hash=digest)
 
     def entries(self, case: str | None = None, item: str | None = None) -> Iterator[LogEntry]:
-        """Walk over the entries in the order in which they came in."""
-        where, values = [], []
-        for name, value in (("case_id", case), ("item_id", item)):
-            if value is not None:
-                where.append(f"{name} = ?")
-                values.append(value)
-        query = _COLUMNS + (f" WHERE {' AND '.join(where)}" if where else "")
+        """Yield the entries of a case or an audit, or all, in the order of arrival."""
+        conditions, parameters = [], []
+        for name, identifier in (("case_id", case), ("item_id", item)):
+            if identifier is not None:
+                conditions.append(f"{name} = ?")
+                parameters.append(identifier)
+        query = _COLUMNS + (f" WHERE {' AND '.join(conditions)}" if conditions else "")
         with CASE_LOG.guard():
-            for digest, body in self._db.execute(f"{query} ORDER BY place", values):
+            for digest, body in self._db.execute(f"{query} ORDER BY place", parameters):
                 yield _parsed(digest, body)
 
     def acts(self, *actions: str) -> Iterator[LogEntry]:
-        """Walk over the entries of some actions, in the order in which they came in."""
+        """Yield the entries of some actions, in the order of arrival."""
         query = f"{_COLUMNS} WHERE action IN ({', '.join('?' * len(actions))}) ORDER BY place"
         with CASE_LOG.guard():
             for digest, body in self._db.execute(query, actions):
@@ -440,10 +443,10 @@ class CaseLog(Handle):
         return None if row is None else _parsed(*row)
 
     def kept_bytes(self, entry: LogEntry, field: str) -> bytes | None:
-        """Return what is kept beside an entry, or None: there was nothing, or it was erased.
+        """Return the bytes of a field that is kept beside an entry; None if it is not stored.
 
         Raises:
-            CaseLogError: It is not what the chain committed to.
+            CaseLogError: The bytes do not match the commitment in the chain.
         """
         with CASE_LOG.guard():
             row = self._db.execute(
@@ -452,20 +455,20 @@ class CaseLog(Handle):
             ).fetchone()
         if row is None:
             return None
-        salt, value = bytes(row[0]), bytes(row[1])
-        if commitment(salt, value) != entry.kept.get(field):
+        salt, kept_value = bytes(row[0]), bytes(row[1])
+        if commitment(salt, kept_value) != entry.kept.get(field):
             raise CaseLogError(
                 "caselog.kept-altered", seq=entry.seq, field=field, code="case-log-altered"
             )
-        return value
+        return kept_value
 
     def kept(self, entry: LogEntry, field: str) -> Any:
-        """Return a kept value, or None when it was erased."""
-        value = self.kept_bytes(entry, field)
-        return None if value is None else unpack(value)
+        """Return the value of a kept field; None if it is not stored."""
+        packed = self.kept_bytes(entry, field)
+        return None if packed is None else unpack(packed)
 
     def signature(self, digest: str) -> bytes | None:
-        """Return a signature (CMS, DER) by its SHA-256, or None when it is not there."""
+        """Return the signature (CMS, DER) with a SHA-256; None if it is not stored."""
         with CASE_LOG.guard():
             row = self._db.execute(
                 "SELECT cms FROM signatures WHERE digest = ?", (digest,)
@@ -473,11 +476,11 @@ class CaseLog(Handle):
         return None if row is None else bytes(row[0])
 
     def people(self) -> list[Person]:
-        """Return everyone whose name is kept, in the order of the log; who gave two comes twice."""
-        named = [(one, self.kept(one, "name")) for one in self.acts("person-added")]
+        """Return the people whose names are kept, in the order of the log, one per name."""
+        names = [(entry, self.kept(entry, "name")) for entry in self.acts("person-added")]
         return [
-            Person(id=str(one.facts["person"]), name=str(name))
-            for one, name in named
+            Person(id=str(entry.facts["person"]), name=str(name))
+            for entry, name in names
             if name is not None
         ]
 
@@ -485,12 +488,13 @@ class CaseLog(Handle):
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Take the turn: everything in it is added, or nothing.
+        """Open a transaction: all its entries are added, or none.
 
         Raises:
-            CaseLogError: Another program does not let go; no room; not writable.
+            CaseLogError: Another program keeps the file locked, the disk is full, or the file is
+                not writable.
         """
-        # A step of a larger turn is part of that.
+        # Within a larger transaction, this is part of it.
         step = self._db.in_transaction
         with CASE_LOG.guard(), nullcontext() if step else transaction(self._db):
             yield
@@ -502,55 +506,59 @@ class CaseLog(Handle):
         *,
         kept: Mapping[str, object] = MappingProxyType({}),
         facts: Mapping[str, Any] = MappingProxyType({}),
-        **more: str,
+        **further_fields: str,
     ) -> LogEntry:
         """Add one entry at the end.
 
         Args:
             action: One of :data:`ACTIONS`.
             actor: Identifier of the person; empty for the program itself.
-            kept: What may be erased one day, by name; only commitments to it go into the chain.
-            facts: What may stand in the chain for ever: numbers, codes, fingerprints.
-            more: ``role``, one of :data:`ROLES`; ``case`` and ``item``, identifiers; ``result``, a
-                code, e.g. an outcome; ``policy``, its version; ``signature``, SHA-256 of one.
+            kept: Erasable values by field name; only commitments to them go into the chain.
+            facts: Facts that remain in the chain permanently: numbers, codes, fingerprints.
+            further_fields: ``role``, one of :data:`ROLES`; ``case`` and ``item``, identifiers;
+                ``result``, a code such as an outcome; ``policy``, its version; ``signature``, the
+                SHA-256 of a signature.
         """
         packed = {name: v if isinstance(v, bytes) else pack(v) for name, v in kept.items()}
         salts = {name: os.urandom(SALT_BYTES) for name in packed}
         with self.writing():
-            commitments = {name: commitment(salts[name], value) for name, value in packed.items()}
-            said = {"action": action, "actor": actor, "facts": dict(facts), "kept": commitments}
-            entry = self._next({**said, **more})
+            commitments = {
+                name: commitment(salts[name], packed_value) for name, packed_value in packed.items()
+            }
+            fields = {"action": action, "actor": actor, "facts": dict(facts), "kept": commitments}
+            entry = self._next({**fields, **further_fields})
             insert(self._db, entry)
-            for name, value in packed.items():
-                keep(self._db, entry, name, salts[name], value)
+            for name, packed_value in packed.items():
+                keep(self._db, entry, name, salts[name], packed_value)
+        _log.info("case log: entry %d, %s", entry.seq, entry.action)
         return entry
 
     def erase(self, entry: LogEntry, field: str) -> bool:
-        """Overwrite what is kept beside an entry; say whether there was anything."""
-        gone = self._db.execute(
+        """Overwrite a field that is kept beside an entry; return whether it was stored."""
+        deletion = self._db.execute(
             "DELETE FROM kept WHERE log = ? AND seq = ? AND field = ?",
             (entry.log, entry.seq, field),
         )
-        return gone.rowcount > 0
+        return deletion.rowcount > 0
 
     def sign(self, digest: str, cms: bytes) -> None:
-        """Lay a signature beside the chain."""
+        """Store a signature beside the chain."""
         self._db.execute("INSERT OR IGNORE INTO signatures VALUES (?, ?)", (digest, cms))
 
     def scrub(self) -> None:
-        """After erasing: empty the write-ahead log, in which old pages still stand.
+        """Empty the write-ahead log, which still has erased values.
 
-        Another program that is reading may keep it from that; then the next one does it.
+        If another program that is reading prevents this, the next call does it.
         """
         with CASE_LOG.guard():
             self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def person(self, name: str, identifier: str = "") -> Person:
-        """Return the person of this name, new if need be; capital letters do not matter.
+        """Return the person with a name, and add the person if necessary; case is ignored.
 
         Args:
-            name: How the person is called.
-            identifier: Whose name this is; a name that was noted for it before is replaced. One
+            name: Name of the person.
+            identifier: Identifier of the person, whose earlier name is replaced. An identifier
                 whose name was erased is not used again.
 
         Raises:
@@ -561,12 +569,12 @@ class CaseLog(Handle):
             raise CaseLogError("caselog.nobody", code="case-log-nobody")
         with self.writing():
             people = self.people()
-            own = [one for one in people if one.id == identifier]
-            for person in reversed(own[-1:] or people):
+            same_id = [one for one in people if one.id == identifier]
+            for person in reversed(same_id[-1:] or people):
                 if person.name.casefold() == name.casefold():
                     return person
-            known = {one.actor for one in self.acts("person-added")} if identifier else set()
-            fresh = not identifier or (identifier in known and not own)
+            known_ids = {one.actor for one in self.acts("person-added")} if identifier else set()
+            fresh = not identifier or (identifier in known_ids and not same_id)
             new = Person(id=secrets.token_hex(8) if fresh else identifier, name=name)
             self.append(
                 "person-added",
@@ -577,10 +585,10 @@ class CaseLog(Handle):
             )
         return new
 
-    def _next(self, said: Mapping[str, Any]) -> LogEntry:
-        """Return the entry that would come next."""
-        said = {**_NOTHING, **said}
-        if said["action"] not in ACTIONS or said["role"] not in ROLES:
+    def _next(self, fields: Mapping[str, Any]) -> LogEntry:
+        """Return the next entry, without storing it."""
+        fields = {**_NOTHING, **fields}
+        if fields["action"] not in ACTIONS or fields["role"] not in ROLES:
             raise ValueError("unknown action or role")
         now = self._clock()
         head = self.head()
@@ -590,14 +598,14 @@ class CaseLog(Handle):
                 "log": self.id,
                 "seq": head.seq + 1,
                 "prev": head.hash,
-                "case_prev": self._case_head(said["case"]),
+                "case_prev": self._case_head(fields["case"]),
                 "time": utc.replace("+00:00", "Z"),
                 "zone": now.strftime("%z %Z").strip(),
                 "clock": CLOCK,
                 "station": self._station,
                 "program": PROGRAM,
                 "build": build_hash(),
-                **said,
+                **fields,
             }
         )
 
@@ -638,21 +646,23 @@ def insert(db: sqlite3.Connection, entry: LogEntry) -> None:
     )
 
 
-def keep(db: sqlite3.Connection, entry: LogEntry, field: str, salt: bytes, value: bytes) -> None:
-    """Write what is kept beside an entry."""
+def keep(
+    db: sqlite3.Connection, entry: LogEntry, field: str, salt: bytes, packed_value: bytes
+) -> None:
+    """Store a field beside an entry."""
     db.execute(
-        "INSERT INTO kept VALUES (?, ?, ?, ?, ?)", (entry.log, entry.seq, field, salt, value)
+        "INSERT INTO kept VALUES (?, ?, ?, ?, ?)", (entry.log, entry.seq, field, salt, packed_value)
     )
 
 
 def workstation(path: Path) -> str:
-    """Return the random identifier of this installation; made at the first call."""
+    """Return the random identifier of this installation; the first call creates it."""
     with suppress(OSError, UnicodeDecodeError):
-        found = path.read_text(encoding="ascii").strip()
-        if is_hex(found, 16):
-            return found
+        stored_id = path.read_text(encoding="ascii").strip()
+        if is_hex(stored_id, 16):
+            return stored_id
     new = secrets.token_hex(8)
-    with suppress(OSError):  # a folder that cannot be written: this run has one of its own
+    with suppress(OSError):  # if the folder is not writable, the identifier is for this run only
         write_atomic(path, f"{new}\n".encode())
     return new
 
@@ -665,7 +675,7 @@ def _parsed(digest: str, body: str) -> LogEntry:
 
 
 def _make_private_file(path: Path) -> None:
-    """Make the folder and the empty file, readable by this user only."""
+    """Create the folder and the empty file, accessible to this user only."""
     with os_error_as(CaseLogError, "file.write", name=path.name):
         make_private(path.parent)
         if not path.exists():

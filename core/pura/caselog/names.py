@@ -1,8 +1,8 @@
-"""Who did what, as it was when it was written: names of people, and the subjects of certificates.
+"""Attribution of entries to people: names at the time of writing, and subjects of certificates.
 
-The chain knows people by identifiers, and a person may give another name later. An entry keeps the
-name that was valid when it was written. A signature is that of its certificate, whoever worked the
-program: its subject is who signed.
+The chain identifies people by identifiers, and a person may change the name later. An entry is
+attributed to the name that was valid when it was written. A signature is always attributed to the
+subject of its certificate.
 """
 
 from __future__ import annotations
@@ -18,19 +18,20 @@ if TYPE_CHECKING:
     from cryptography import x509
 
 SIGNING: Final = ("report-signed", "head-signed")
-"""Actions of which the certificate's subject is who signed."""
+"""Actions that are attributed to the subject of a certificate."""
 SIGNER: Final = "signer"
-"""Name of the kept value with the subject of the certificate; 0.4.0 wrote none."""
+"""Name of the kept field with the subject of the certificate; version 0.4.0 did not write it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Attribution:
-    """Whose act an entry is.
+    """The person that an entry is attributed to.
 
     Attributes:
-        name: The person, under the name that was valid then; of a signature the subject of its
-            certificate. None where the name was erased, or nobody gave one.
-        operator: Who worked the program at a signature, where that is somebody else; else empty.
+        name: Name of the person at that time; for a signature the subject of its certificate. None
+            if the name was erased, or never entered.
+        operator: Name of the person who operated the program for a signature, if it differs; else
+            empty.
     """
 
     name: str | None
@@ -39,12 +40,12 @@ class Attribution:
 
 @dataclass(frozen=True, kw_only=True)
 class _GivenName:
-    """A name that a person gave.
+    """A name that a person entered.
 
     Attributes:
-        log: Identifier of the log that noted it first.
-        seq: Number of the entry there.
-        name: The name; None when it was erased.
+        log: Identifier of the log that recorded it first.
+        seq: Number of the entry in that log.
+        name: The name; None if it was erased.
     """
 
     log: str
@@ -56,19 +57,19 @@ class PersonNames:
     """The names in a log at each of its entries.
 
     Args:
-        log: The log; it is read once, so that later entries need another of these.
+        log: The log. It is read once; create a new object after entries were added.
     """
 
     def __init__(self, log: CaseLog) -> None:
         self._log = log
         self._given: dict[str, list[_GivenName]] = {}
         for entry in log.acts("person-added"):
-            given = _GivenName(log=entry.log, seq=entry.seq, name=log.kept(entry, "name"))
-            self._given.setdefault(str(entry.facts["person"]), []).append(given)
+            given_name = _GivenName(log=entry.log, seq=entry.seq, name=log.kept(entry, "name"))
+            self._given.setdefault(str(entry.facts["person"]), []).append(given_name)
 
     def latest(self, person: str) -> str | None:
-        """Return the name that a person gave last, or None when it was erased or never given."""
-        names = (given.name for given in reversed(self._given.get(person, [])))
+        """Return the latest name of a person; None if it was erased or never entered."""
+        names = (given_name.name for given_name in reversed(self._given.get(person, [])))
         return next((name for name in names if name is not None), None)
 
     def at(self, entry: LogEntry, person: str = "") -> str | None:
@@ -76,38 +77,42 @@ class PersonNames:
 
         Args:
             entry: The entry.
-            person: Identifier of the person; that of who acted where it is empty.
+            person: Identifier of the person; empty for the person who acted.
 
         Returns:
-            The name; None when it was erased. Of a person whom the log of the entry named only
-            later, the first name that is known.
+            The name; None if it was erased. If the log of the entry recorded a name of the person
+            only later, the first recorded name.
         """
-        given = self._given.get(person or entry.actor, [])
-        before = [one for one in given if one.log == entry.log and one.seq <= entry.seq]
+        given_names = self._given.get(person or entry.actor, [])
+        before = [
+            given_name
+            for given_name in given_names
+            if given_name.log == entry.log and given_name.seq <= entry.seq
+        ]
         if before:
             return before[-1].name
-        return next((one.name for one in given), None)
+        return next((given_name.name for given_name in given_names), None)
 
     def attribution(self, entry: LogEntry) -> Attribution:
-        """Return whose act an entry is."""
+        """Return the person that an entry is attributed to."""
         person = self.at(entry)
         if entry.action not in SIGNING:
             return Attribution(name=person)
         subject = signer(self._log, entry)
         if subject is None:
             return Attribution(name=None, operator=person or "")
-        other = person is not None and person.casefold() != subject.casefold()
-        return Attribution(name=subject, operator=person if other and person else "")
+        is_other = person is not None and person.casefold() != subject.casefold()
+        return Attribution(name=subject, operator=person if is_other and person else "")
 
 
 def signer(log: CaseLog, entry: LogEntry) -> str | None:
-    """Return the subject of the certificate that a signature was made with.
+    """Return the subject of the certificate of a signature.
 
-    An entry of 0.4.0 has its digest only; the certificate itself is in the signature of the log's
-    head, which was made with it in the same turn.
+    An entry of version 0.4.0 has only the digest of the certificate. The certificate is in the
+    signature of the log's head, which was made with it in the same transaction.
 
     Returns:
-        The subject; None when it was erased, or the signature is not there.
+        The subject; None if it was erased, or the signature is not stored.
     """
     if SIGNER in entry.kept:
         subject = log.kept(entry, SIGNER)
@@ -115,13 +120,19 @@ def signer(log: CaseLog, entry: LogEntry) -> str | None:
     head = entry if entry.action == "head-signed" else log.entry(entry.seq + 1, entry.log)
     if head is None or head.action != "head-signed":
         return None
-    wanted = entry.facts.get("certificate")
-    found = (describe(one) for one in _certificates(log.signature(head.body["signature"])))
-    return next((one.subject for one in found if one.sha256 == wanted), None)
+    fingerprint = entry.facts.get("certificate")
+    certificates = (
+        describe(certificate)
+        for certificate in _certificates(log.signature(head.body["signature"]))
+    )
+    return next(
+        (certificate.subject for certificate in certificates if certificate.sha256 == fingerprint),
+        None,
+    )
 
 
 def _certificates(cms: bytes | None) -> Iterator[x509.Certificate]:
-    """Yield the certificates in a signature; none of one that cannot be read."""
+    """Yield the certificates in a signature; none if it cannot be read."""
     from cryptography.hazmat.primitives.serialization import pkcs7
 
     if cms is None:

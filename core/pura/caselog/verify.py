@@ -1,6 +1,7 @@
-"""Checking a case log: the shapes of its entries, the chain, what is kept beside it, its heads.
+"""Checks of a case log: the structure of its entries, the chain, the kept fields, and the heads.
 
-Heads are signed by a certificate or laid down elsewhere, so that a cut end is found.
+Heads are signed with a certificate or deposited elsewhere, so that removed last entries are
+detected.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from pura.base.errors import CaseLogError
 from pura.base.files import read_bounded, write_atomic
 from pura.base.identity import Identity
 from pura.base.json_text import canonical, is_hex, read_json
-from pura.caselog.cases import FINISHED, RECORD_OF, erasures, told_missing
+from pura.caselog.cases import FINISHED, RECORD_OF, erasures, reported_missing
 from pura.caselog.keeping import REPORT_ACTIONS, TEXT_MODES
 from pura.caselog.log import (
     ACTIONS,
@@ -45,17 +46,17 @@ from pura.report.signing import SignatureWord, check_detached, sign_detached
 
 
 def statement(head: LogHead) -> bytes:
-    """Return the bytes that are signed."""
+    """Return the bytes of a head that are signed."""
     return canonical({"log": head.log, "seq": head.seq, "hash": head.hash})
 
 
 def parse_head(text: str, log: str) -> LogHead:
-    """Read a head as reports print it: number, colon, hash.
+    """Parse a head as reports print it: number, colon, hash.
 
     Raises:
-        CaseLogError: It is not such a thing.
+        CaseLogError: The text is not a head.
     """
-    # Copied from a PDF, a long number carries blanks and marks of where it may be broken.
+    # A long number that was copied from a PDF contains blanks and invisible line break characters.
     seq, _, digest = re.sub(r"[\s\u00ad\u200b\u2060\ufffe]", "", text).lower().partition(":")
     if not seq.isdecimal() or not is_hex(digest, 64):
         raise CaseLogError("caselog.head", code="case-log-head")
@@ -65,7 +66,7 @@ def parse_head(text: str, log: str) -> LogHead:
 def sign_head(
     log: CaseLog, identity: Identity, actor: Person, *, role: str = "authoriser"
 ) -> LogEntry:
-    """Sign the log's head with the organisation's certificate; an entry of its own says so.
+    """Sign the head of the log with the organisation's certificate, and record this.
 
     Raises:
         CaseLogError: The log cannot be written.
@@ -96,9 +97,9 @@ def check_signature(
 
     Args:
         cms: The signature, DER.
-        head: What it should be of.
+        head: The head that should be signed.
         trust: Trusted certificates, DER.
-        moment: The time to hold certificates against.
+        moment: Time at which certificates have to be valid.
     """
     return check_detached(cms, statement(head), trust, moment)
 
@@ -110,12 +111,12 @@ _NAME: Final = re.compile(r"pura-head-[0-9a-f]{8}-\d{4}-\d\d-\d\d\.(json|eml)")
 
 @dataclass(frozen=True, kw_only=True)
 class Deposit:
-    """A head that was laid down.
+    """A deposited head.
 
     Attributes:
-        name: Of its file.
-        head: The log's head at that time.
-        signed: The newest head that had been signed, or None.
+        name: Name of its file.
+        head: The head of the log at that time.
+        signed: The newest signed head at that time, or None.
         cms: Its signature, CMS as DER.
     """
 
@@ -126,27 +127,28 @@ class Deposit:
 
 
 def lay_down(log: CaseLog, folder: Path, *, mail: str = "", now: datetime | None = None) -> Path:
-    """Write the head of a log into a folder; one of the same day is replaced.
+    """Deposit the head of a log in a folder; a deposit of the same day is replaced.
 
     Args:
         log: The log.
-        folder: Out of reach of who could alter the log: another computer's, a colleague's.
-        mail: Address that a draft is made for; empty for a plain file.
+        folder: Folder that people who could alter the log cannot change, such as a folder of
+            another computer or of a colleague.
+        mail: Address for a draft of a mail; empty for a plain file.
         now: The day; today by default.
 
     Returns:
-        The file.
+        Path of the file.
 
     Raises:
-        OSError: The folder is not there or cannot be written.
+        OSError: The folder does not exist or is not writable.
     """
     head, moment = log.head(), now or datetime.now(UTC)
-    words = json.dumps(_plain(log, head), indent=1) + "\n"
+    head_json = json.dumps(_plain(log, head), indent=1) + "\n"
     stem = f"pura-head-{head.log[:8]}-{moment:%Y-%m-%d}"
     if not folder.is_dir():
         raise NotADirectoryError(20, "not a folder", str(folder))
     path = folder / f"{stem}{'.eml' if mail else '.json'}"
-    write_atomic(path, _draft(mail, str(head), stem, words) if mail else words.encode())
+    write_atomic(path, _draft(mail, str(head), stem, head_json) if mail else head_json.encode())
     return path
 
 
@@ -170,76 +172,76 @@ def _plain(log: CaseLog, head: LogHead) -> dict[str, Any]:
     return plain
 
 
-def _draft(mail: str, head: str, stem: str, words: str) -> bytes:
-    """Return a mail that a mail program opens for sending."""
+def _draft(mail: str, head: str, stem: str, head_json: str) -> bytes:
+    """Return an unsent mail, which mail programs open as a draft."""
     from email.message import EmailMessage
 
     message = EmailMessage()
     message["To"], message["Subject"], message["X-Unsent"] = mail, stem, "1"
     message.set_content(head + "\n")
-    message.add_attachment(words, subtype="json", filename=f"{stem}.json")
+    message.add_attachment(head_json, subtype="json", filename=f"{stem}.json")
     return bytes(message)
 
 
 def deposits_in(folder: Path, log: str) -> tuple[Deposit, ...]:
-    """Return what was laid down for a log in a folder, in the order of its numbers.
+    """Return the deposits for a log in a folder, in the order of their numbers.
 
     Raises:
-        CaseLogError: A file of that name is none; it is named.
+        CaseLogError: A file with the name of a deposit is not one; the error names it.
     """
-    found = []
+    deposits = []
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
         if _NAME.fullmatch(path.name) and path.name[10:18] == log[:8]:
             deposit = _read(path)
             if deposit.head.log == log:
-                found.append(deposit)
-    return tuple(sorted(found, key=lambda one: one.head.seq))
+                deposits.append(deposit)
+    return tuple(sorted(deposits, key=lambda deposit: deposit.head.seq))
 
 
 def _read(path: Path) -> Deposit:
-    data = read_bounded(path, MAX_BYTES, CaseLogError)
+    file_bytes = read_bounded(path, MAX_BYTES, CaseLogError)
     try:
-        return _parse(path.name, _attached(data) if path.suffix == ".eml" else data)
+        return _parse(path.name, _attached(file_bytes) if path.suffix == ".eml" else file_bytes)
     except (ValueError, TypeError, LookupError):
         raise CaseLogError("caselog.deposit", name=path.name, code="case-log-deposit") from None
 
 
-def _attached(data: bytes) -> bytes:
+def _attached(mail_bytes: bytes) -> bytes:
     from email import policy
     from email.parser import BytesParser
 
-    message = BytesParser(policy=policy.default).parsebytes(data)
+    message = BytesParser(policy=policy.default).parsebytes(mail_bytes)
     part = next(iter(message.iter_attachments()))
     return bytes(part.get_payload(decode=True))
 
 
-def _parse(name: str, data: bytes) -> Deposit:
-    found = read_json(data)
-    if not isinstance(found, dict) or found.get("form") != FORM:
+def _parse(name: str, deposit_bytes: bytes) -> Deposit:
+    fields = read_json(deposit_bytes)
+    if not isinstance(fields, dict) or fields.get("form") != FORM:
         raise ValueError("form")
-    log = str(found["log"])
-    signed = found.get("signed")
+    log = str(fields["log"])
+    signed = fields.get("signed")
     if signed is None:
-        return Deposit(name=name, head=_head(log, found))
+        return Deposit(name=name, head=_head(log, fields))
     cms = base64.b64decode(signed["cms"], validate=True)
-    return Deposit(name=name, head=_head(log, found), signed=_head(log, signed), cms=cms)
+    return Deposit(name=name, head=_head(log, fields), signed=_head(log, signed), cms=cms)
 
 
-def _head(log: str, found: Mapping[str, Any]) -> LogHead:
-    if type(found["seq"]) is not int or not is_hex(str(found["hash"]), 64):
+def _head(log: str, fields: Mapping[str, Any]) -> LogHead:
+    if type(fields["seq"]) is not int or not is_hex(str(fields["hash"]), 64):
         raise ValueError("head")
-    return LogHead(log=log, seq=found["seq"], hash=str(found["hash"]))
+    return LogHead(log=log, seq=fields["seq"], hash=str(fields["hash"]))
 
 
 _BYTES: Final = ("record", "sealed")
-MAX_WORDS: Final = 200_000
+MAX_WORDS: Final = 200_000  # characters of a kept text; this program writes half as many
 
 
 def check_entry(entry: LogEntry) -> None:
-    """Refuse an entry of a shape that this program does not write.
+    """Require that an entry has a structure that this program writes.
 
     Raises:
-        ValueError: It is one.
+        ValueError: It has another structure.
     """
     facts, action = entry.facts, entry.action
     _must(action in ACTIONS and entry.role in ROLES and entry.seq >= 1)
@@ -257,28 +259,28 @@ def check_entry(entry: LogEntry) -> None:
             _must(isinstance(rows, list) and all(_place(row) for row in rows))
 
 
-def check_kept(field: str, value: bytes) -> None:
-    """Refuse a kept value of a shape that this program does not write.
+def check_kept(field: str, packed: bytes) -> None:
+    """Require that a kept value has a structure that this program writes.
 
     Raises:
-        ValueError: It is one.
-        RecordError: It is no finding.
+        ValueError: It has another structure.
+        RecordError: It should be a finding but is not.
     """
     if field in _BYTES or field.startswith(RECORD_OF):
-        return  # opened with bounds, and only when somebody wants to see it
-    found = unpack(value)
+        return  # unpacked later within limits, when it is displayed
+    kept_value = unpack(packed)
     if field == "tags":
-        _must(_texts(found) and len(found) <= 50)
+        _must(_texts(kept_value) and len(kept_value) <= 50)
     elif field == "item":
-        _must(isinstance(found, dict) and isinstance(found.get("name"), str))
-        if len(found) > 1:  # not that of an examination that was only begun
-            Finding.from_json(found, audit="", created="", verdict="mark")
+        _must(isinstance(kept_value, dict) and isinstance(kept_value.get("name"), str))
+        if len(kept_value) > 1:  # an unfinished examination has only a name
+            Finding.from_json(kept_value, audit="", created="", verdict="mark")
     else:
-        _must(isinstance(found, str) and len(found) <= MAX_WORDS)
+        _must(isinstance(kept_value, str) and len(kept_value) <= MAX_WORDS)
 
 
-def _texts(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(one, str) for one in value)
+def _texts(candidate: Any) -> bool:
+    return isinstance(candidate, list) and all(isinstance(text, str) for text in candidate)
 
 
 def _place(row: Any) -> bool:
@@ -293,17 +295,17 @@ def _must(fits: bool) -> None:
         raise ValueError("not a shape of this program")
 
 
-_EVERY: Final = 200  # rows between two questions whether to stop
+_EVERY: Final = 200  # rows between two calls of the checkpoint
 
 
 @dataclass(frozen=True, kw_only=True)
 class LogCheck:
-    """One thing that was checked.
+    """The result of one check.
 
     Attributes:
         state: ``good``, ``notice`` or ``bad``.
-        key: The sentence, a key of the volume ``caselog-check``.
-        values: What fills its blanks; ``seq`` names the entry that is not as it should be.
+        key: Key of the sentence in the volume ``caselog-check``.
+        values: Values for the blanks of the sentence; ``seq`` is the number of the faulty entry.
     """
 
     state: str
@@ -312,15 +314,15 @@ class LogCheck:
 
     @property
     def name(self) -> str:
-        """What was checked: ``file``, ``chain``, ``cases``, ``kept``, ``signatures`` and so on."""
+        """Name of the check: ``file``, ``chain``, ``cases``, ``kept``, ``signatures`` and so on."""
         return self.key.partition(".")[0]
 
     def title(self, language: str = "en") -> str:
-        """How the check is called."""
+        """Return the title of the check in a language."""
         return catalogue("caselog-check").fill(f"name.{self.name}", language, {})
 
     def text(self, language: str = "en") -> str:
-        """What was found, in words."""
+        """Return the result as a sentence in a language."""
         return catalogue("caselog-check").fill(self.key, language, self.values)
 
 
@@ -339,28 +341,28 @@ def verify_log(
         log: The log.
         head: A head that was printed, signed or deposited earlier.
         trust: Trusted certificates, DER, for signed heads.
-        deposits: Heads that were laid down elsewhere, oldest first; None asks for none.
-        moment: The time to hold certificates against; now by default.
+        deposits: Heads that were deposited elsewhere, oldest first; None skips this check.
+        moment: Time at which certificates have to be valid; now by default.
         checkpoint: Called often; may raise :class:`~pura.base.errors.Cancelled`.
 
     Returns:
-        All checks; the first fault of each kind is named.
+        The results of all checks; each names its first fault.
 
     Raises:
         CaseLogError: The file cannot be read at all.
     """
     check = _Check(log, checkpoint)
     with log.reading() as db:
-        found = [_file(db), check.chain(), check.cases(), check.kept()]
-        found.append(check.signatures(trust, moment or datetime.now(UTC)))
-        found += [check.head(head), check.clock()]
+        checks = [_file(db), check.chain(), check.cases(), check.kept()]
+        checks.append(check.signatures(trust, moment or datetime.now(UTC)))
+        checks += [check.head(head), check.clock()]
         if deposits is not None:
-            found.append(check.deposits(deposits, trust, moment or datetime.now(UTC)))
-    return tuple(found)
+            checks.append(check.deposits(deposits, trust, moment or datetime.now(UTC)))
+    return tuple(checks)
 
 
 def record_check(log: CaseLog, checks: Sequence[LogCheck], actor: Person) -> None:
-    """Say in the log that it was checked, by whom, and with what result."""
+    """Record in the log that it was checked, by whom, and with which result."""
     faults = [check.key for check in checks if check.state == BAD]
     log.append(
         "log-verified",
@@ -382,7 +384,7 @@ class _Check:
         self._log, self._checkpoint = log, checkpoint
 
     def chain(self) -> LogCheck:
-        """Walk over the log's own entries; stop at the first fault."""
+        """Check the entries of the log itself, up to the first fault."""
         expected, previous = 1, START
         rows = self._rows(
             "SELECT seq, hash, body, case_id, item_id, action, at FROM entries WHERE log = ?"
@@ -392,8 +394,8 @@ class _Check:
         for row in rows:
             fault = self._fault(row, expected, previous)
             if fault is not None:
-                key, place = fault
-                return LogCheck(state=BAD, key=f"chain.{key}", values=place)
+                key, fault_values = fault
+                return LogCheck(state=BAD, key=f"chain.{key}", values=fault_values)
             expected, previous = expected + 1, row[1]
         if expected == 1:
             return LogCheck(state=BAD, key="chain.empty")
@@ -408,7 +410,7 @@ class _Check:
             return "missing", {"seq": expected}
         try:
             entry = parse(digest, body)
-            actual = hashlib.sha256(body.encode()).hexdigest()  # as it stands, to the last blank
+            actual = hashlib.sha256(body.encode()).hexdigest()  # of the exact stored characters
         except ValueError:
             return "unreadable", {"seq": seq}
         if entry.seq != seq or entry.log != self._log.id:
@@ -416,14 +418,14 @@ class _Check:
         if actual != digest:
             return "altered", {"seq": seq}
         if entry.body["prev"] != previous:
-            # Its own hash is right, so the one before it is not what it once was.
+            # Its own hash is right, so the entry before it was replaced.
             return "replaced", {"seq": max(seq - 1, 1)}
         if filed != [entry.case, entry.item, entry.action, entry.time]:
             return "index", {"seq": seq}
         return None
 
     def cases(self) -> LogCheck:
-        """Walk over the entries of every case, of imported ones too."""
+        """Check the chain of every case, including imported ones."""
         last: dict[str, str] = {}
         for entry in self._entries("1", ()):
             if entry.log != self._log.id and entry_hash(entry.body) != entry.hash:
@@ -435,44 +437,46 @@ class _Check:
         return LogCheck(state=GOOD, key="cases.whole", values={"count": len(last)})
 
     def kept(self) -> LogCheck:
-        """Hold what is kept against its commitment, and what is gone against the erasures."""
+        """Check stored fields against their commitments, and missing ones against the erasures."""
         entries = list(self._entries("1", ()))
-        own = self._log.id
-        erased = erasures(entries, own)
-        told = {place for place in told_missing(entries) if place[0] != own}
+        log_id = self._log.id
+        erased = erasures(entries, log_id)
+        reported = {
+            kept_field for kept_field in reported_missing(entries) if kept_field[0] != log_id
+        }
         promised = {
             (entry.log, entry.seq, name): digest
             for entry in entries
             for name, digest in entry.kept.items()
         }
         count = 0
-        there = set()
-        for log, seq, name, salt, value in self._rows(
+        stored = set()
+        for log, seq, name, salt, packed_value in self._rows(
             "SELECT log, seq, field, CAST(salt AS BLOB), CAST(value AS BLOB) FROM kept"
             " ORDER BY log = ?, seq, field",
             (self._log.id,),
         ):
-            place = (log, seq, name)
+            kept_field = (log, seq, name)
             values = {"seq": seq, "field": name}
-            if place not in promised:
+            if kept_field not in promised:
                 return LogCheck(state=BAD, key="kept.stray", values=values)
-            if commitment(bytes(salt), bytes(value)) != promised[place]:
+            if commitment(bytes(salt), bytes(packed_value)) != promised[kept_field]:
                 return LogCheck(state=BAD, key="kept.altered", values=values)
-            there.add(place)
+            stored.add(kept_field)
             count += 1
-        gone = sorted(promised.keys() - there - erased.keys())
-        faults = [place for place in gone if place not in told]
-        if gone:
-            # What an import said was missing is a fault of where it came from.
-            first = (faults or gone)[0]
+        missing_fields = sorted(promised.keys() - stored - erased.keys())
+        faults = [kept_field for kept_field in missing_fields if kept_field not in reported]
+        if missing_fields:
+            # A field that an import reported as missing is no fault of this log.
+            first = (faults or missing_fields)[0]
             state, key = (BAD, "missing") if faults else (NOTICE, "incomplete")
-            values = {"seq": first[1], "field": first[2], "count": len(gone)}
+            values = {"seq": first[1], "field": first[2], "count": len(missing_fields)}
             return LogCheck(state=state, key=f"kept.{key}", values=values)
-        values = {"count": count, "erased": len(erased.keys() & promised.keys() - there)}
+        values = {"count": count, "erased": len(erased.keys() & promised.keys() - stored)}
         return LogCheck(state=GOOD, key="kept.whole", values=values)
 
     def signatures(self, trust: Sequence[bytes], moment: datetime) -> LogCheck:
-        """Check every signed head against the chain as it stands."""
+        """Check every signed head against the present chain."""
         count, newest = 0, None
         for entry in self._entries("action = 'head-signed' AND log = ?", (self._log.id,)):
             values: dict[str, Value] = {"seq": entry.seq}
@@ -500,7 +504,7 @@ class _Check:
         )
 
     def head(self, head: LogHead | None) -> LogCheck:
-        """Hold the chain against a head from elsewhere."""
+        """Check the chain against a head from elsewhere."""
         if head is None:
             return LogCheck(state=NOTICE, key="head.none")
         values: dict[str, Value] = {"seq": head.seq, "last": self._log.head().seq}
@@ -514,7 +518,7 @@ class _Check:
     def deposits(
         self, deposits: Sequence[Deposit], trust: Sequence[bytes], moment: datetime
     ) -> LogCheck:
-        """Hold the chain against every head that was laid down; the first that fails is named."""
+        """Check the chain against all deposited heads; the first that fails is named."""
         if not deposits:
             return LogCheck(state=NOTICE, key="deposits.none")
         last = self._log.head().seq
@@ -535,7 +539,7 @@ class _Check:
         return LogCheck(state=GOOD, key="deposits.there", values=values)
 
     def clock(self) -> LogCheck:
-        """Say where the clock of the computer was set back."""
+        """Report the first entry before which the clock of the computer was set back."""
         before = ""
         for entry in self._entries("log = ?", (self._log.id,)):
             if entry.time < before:
@@ -544,22 +548,22 @@ class _Check:
         return LogCheck(state=GOOD, key="clock.forward")
 
     def _hash(self, seq: int) -> str | None:
-        """Return the hash beside an entry, which need not be readable for that."""
+        """Return the stored hash of an entry, even if the entry is unreadable."""
         rows = self._rows("SELECT hash FROM entries WHERE log = ? AND seq = ?", (self._log.id, seq))
         return next((str(row[0]) for row in rows), None)
 
-    def _entries(self, where: str, values: tuple[object, ...]) -> Iterator[LogEntry]:
-        """Walk over entries that can be read; :meth:`chain` names those that cannot."""
-        query = f"SELECT hash, body FROM entries WHERE {where} ORDER BY place"  # noqa: S608  (constants of this module)
-        for digest, body in self._rows(query, values):
+    def _entries(self, condition: str, parameters: tuple[object, ...]) -> Iterator[LogEntry]:
+        """Yield the readable entries; :meth:`chain` reports unreadable ones."""
+        query = f"SELECT hash, body FROM entries WHERE {condition} ORDER BY place"  # noqa: S608  (constants of this module)
+        for digest, body in self._rows(query, parameters):
             try:
                 yield parse(digest, body)
             except ValueError:
                 continue
 
-    def _rows(self, query: str, values: tuple[object, ...]) -> Iterator[tuple[Any, ...]]:
+    def _rows(self, query: str, parameters: tuple[object, ...]) -> Iterator[tuple[Any, ...]]:
         with CASE_LOG.guard():
-            for number, row in enumerate(self._log.db.execute(query, values)):
+            for number, row in enumerate(self._log.db.execute(query, parameters)):
                 if number % _EVERY == 0:
                     self._checkpoint()
                 yield row

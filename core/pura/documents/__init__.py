@@ -2,7 +2,7 @@
 
 Bytes are hashed before anything is done to them. Plain text is decoded here; every other format
 is parsed in a child process that can reach nothing (reading-files.md). Nothing is guessed or
-changed silently: encoding and transforms stand in the record.
+changed silently: encoding and transforms are in the record.
 """
 
 from pura.documents.encodings import Preview as Preview

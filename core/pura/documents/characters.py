@@ -1,4 +1,4 @@
-"""Characters that show nothing, manifests among them, and a text written anew with the way back."""
+"""Invisible characters, manifests made of them, and text edits that keep track of positions."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ BLANK_LETTERS: Final = "blank-letters"
 SOFT_HYPHENS: Final = "soft-hyphens"
 KINDS: Final = (INVISIBLE, DIRECTIONS, SELECTORS, TAGS, CONTROLS, BLANK_LETTERS, SOFT_HYPHENS)
 
-# Of Unicode 18.0; unassigned ignorable code points are among them.
+# Code points of Unicode 18.0, including the unassigned ones that are ignorable by default.
 _RANGES: Final[dict[str, str]] = {
     CONTROLS: r"\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f",
     SOFT_HYPHENS: "\u00ad",
     DIRECTIONS: r"\u061c\u200e\u200f\u202a-\u202e\u2066-\u206f",
     SELECTORS: r"\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef",
     TAGS: r"\U000e0000-\U000e00ff\U000e01f0-\U000e0fff",
-    # They take the space of a letter or of a blank, and show none.
+    # They take up the space of a letter or a blank but show nothing.
     BLANK_LETTERS: r"\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0",
     INVISIBLE: (
         r"\u034f\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b-\u200d\u2060-\u2065\ufeff"
@@ -42,93 +42,97 @@ _RANGES: Final[dict[str, str]] = {
     ),
 }
 HIDDEN: Final = "".join(_RANGES.values())
-"""All of them, as the inside of a set of the module ``re``."""
+"""All invisible characters, as the inside of a character class of :mod:`re`."""
 _SETS: Final = {name: re.compile(f"[{ranges}]") for name, ranges in _RANGES.items()}
 _HIDDEN: Final = re.compile(f"[{HIDDEN}]")
 _JOINERS: Final = "\u200c\u200d"
 _PAGE_BREAKS: Final = "\x0b\x0c"
 _FLAG: Final = "\U0001f3f4"
 _FIRST_SCRIPT: Final = "\u0590"
-"""From here on stand the scripts that have a use for joiners, marks of direction and the like."""
+"""First code point of the scripts that need joiners, direction marks and similar characters."""
 
 
 @cache
 def kind_of_hidden(char: str) -> str:
-    """Return what a character that shows nothing is called, one of :data:`KINDS`; else ``""``."""
-    return next((name for name, found in _SETS.items() if found.match(char)), "")
+    """Return the kind of an invisible character, one of :data:`KINDS`; ``""`` for any other."""
+    return next((name for name, pattern in _SETS.items() if pattern.match(char)), "")
 
 
 def hidden_characters(text: str) -> tuple[tuple[str, int], ...]:
-    """Count the characters that show nothing and stand where nothing has a use for them.
+    """Count the invisible characters that have no purpose where they stand.
 
-    At home are: the selector behind an emoji or an ideograph and the joiner between two emoji, a
-    flag's tags, joiners and signs within the scripts that need them, marks of direction in a text
-    that holds letters from right to left, fillers beside Korean letters, a blank among Braille, a
-    page break at a line end, a byte order mark at the beginning, and C2PA manifests, which are
-    named apart. Two selectors in a row are not at home.
+    Characters with a purpose are not counted: a selector after an emoji or an ideograph, a joiner
+    between two emoji, the tags of a flag, joiners and signs within the scripts that need them,
+    direction marks in a text with right-to-left letters, fillers next to Korean letters, a blank
+    among Braille, a page break at a line end, a byte order mark at the beginning, and C2PA
+    manifests, which are reported separately. The second of two selectors in a row is counted.
 
     Args:
         text: The text as found.
 
     Returns:
-        Kind and count, in the order of :data:`KINDS`; kinds that are not there are left out.
+        Kind and count, in the order of :data:`KINDS`; kinds that do not occur are omitted.
     """
-    places = [match.start() for match in _HIDDEN.finditer(text)]
-    if not places:
+    positions = [match.start() for match in _HIDDEN.finditer(text)]
+    if not positions:
         return ()
     excused = {
-        place
+        position
         for match in WRAPPER.finditer(text)
         if match[0].startswith("\ufeff")
-        for place in range(match.start(), match.end())
+        for position in range(match.start(), match.end())
     }
     from_right = any(
         unicodedata.bidirectional(char) in ("R", "AL") for char in set(text) if char.isalpha()
     )
-    found = Counter(
-        kind_of_hidden(text[place])
-        for place in places
-        if place not in excused and not _at_home(text, place, from_right=from_right)
+    counts = Counter(
+        kind_of_hidden(text[position])
+        for position in positions
+        if position not in excused and not _has_purpose(text, position, from_right=from_right)
     )
-    return tuple((kind, found[kind]) for kind in KINDS if found[kind])
+    return tuple((kind, counts[kind]) for kind in KINDS if counts[kind])
 
 
-def _at_home(text: str, place: int, *, from_right: bool) -> bool:
-    char, before, behind = text[place], text[place - 1 : place], text[place + 1 : place + 2]
+def _has_purpose(text: str, position: int, *, from_right: bool) -> bool:
+    char, before, following = (
+        text[position],
+        text[position - 1 : position],
+        text[position + 1 : position + 2],
+    )
     match kind_of_hidden(char):
         case "variation-selectors":
-            keycap = before in set("0123456789#*") and behind == "\u20e3"
+            keycap = before in set("0123456789#*") and following == "\u20e3"
             return keycap or _picture(before) or _of_script(before)
         case "tag-characters":
-            begun = text.rfind(_FLAG, max(0, place - 8), place)
-            return begun >= 0 and all(
-                kind_of_hidden(char) == TAGS for char in text[begun + 1 : place]
+            flag_start = text.rfind(_FLAG, max(0, position - 8), position)
+            return flag_start >= 0 and all(
+                kind_of_hidden(char) == TAGS for char in text[flag_start + 1 : position]
             )
         case "direction-marks":
             return from_right
         case "control-characters":
-            return char in _PAGE_BREAKS and (before in ("", "\n", "\r") or behind in ("", "\n"))
+            return char in _PAGE_BREAKS and (before in ("", "\n", "\r") or following in ("", "\n"))
         case "blank-letters":
             family = "BRAILLE" if char == "\u2800" else "HANGUL"
-            return any(_named(other, family) for other in (before, behind))
+            return any(_has_name(neighbour, family) for neighbour in (before, following))
         case "soft-hyphens":
             return False
     if char == "\ufeff":
-        return place == 0
-    if char == "\u200d" and _picture(behind):
+        return position == 0
+    if char == "\u200d" and _picture(following):
         return _picture(before) or kind_of_hidden(before) == SELECTORS
     if char in _JOINERS or char == "\u200b":
-        return _of_script(before) and _of_script(behind)
-    return _of_script(behind) or (char > "\u2100" and _of_script(before))
+        return _of_script(before) and _of_script(following)
+    return _of_script(following) or (char > "\u2100" and _of_script(before))
 
 
 def _picture(char: str) -> bool:
-    """Whether a character is an emoji or another sign that a selector may follow."""
+    """Return whether a character is an emoji or another sign that a selector may follow."""
     return bool(char) and (unicodedata.category(char)[0] == "S" or char in "‼⁉〰〽")
 
 
 def _of_script(char: str) -> bool:
-    """Whether a character is one of the scripts beyond Latin, Greek, Cyrillic and Armenian."""
+    """Return whether a character belongs to none of Latin, Greek, Cyrillic and Armenian."""
     return (
         char >= _FIRST_SCRIPT
         and unicodedata.category(char)[0] in "LMN"
@@ -136,7 +140,7 @@ def _of_script(char: str) -> bool:
     )
 
 
-def _named(char: str, family: str) -> bool:
+def _has_name(char: str, family: str) -> bool:
     return (
         bool(char)
         and not kind_of_hidden(char)
@@ -144,36 +148,37 @@ def _named(char: str, family: str) -> bool:
     )
 
 
-MAX_PLACES: Final = 20  # places that are listed of one kind of change
-_MAX_EXAMPLES: Final = 8
+MAX_PLACES: Final = 20
+"""Positions of one kind of change that are listed; a record stays readable with so many."""
+_MAX_EXAMPLES: Final = 8  # different examples of one kind of change that are listed
 
 
 @dataclass(frozen=True)
 class Change:
-    """One stretch of a text and what is put there.
+    """A stretch of a text and its replacement.
 
     Attributes:
         start: First character.
         end: Character after the last.
-        put: What is written instead.
+        replacement: The text written instead.
         name: Stable name of the kind of change, e.g. ``curly-quotes``.
     """
 
     start: int
     end: int
-    put: str
+    replacement: str
     name: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class Substitution:
-    """One kind of change that was found.
+    """All changes of one kind in a text.
 
     Attributes:
         name: Stable name, e.g. ``curly-quotes``.
-        count: How often.
-        places: The first few places, characters of the text as found.
-        examples: What stands there and what it became, each pair once, written visibly.
+        count: Number of changes.
+        places: Positions of the first few, in characters of the text as found.
+        examples: Old and new characters, each pair once; invisible ones as code points.
     """
 
     name: str
@@ -188,9 +193,9 @@ class Restored:
 
     Attributes:
         text: The restored text, ``C`` characters.
-        origin: int64 [C + 1], for each character the place in the text as found that it came
-            from; the last entry is the length of that text.
-        substitutions: What was undone, kind by kind.
+        origin: int64 [C + 1], for each character its position in the text as found; the last
+            entry is the length of that text.
+        substitutions: The substitutions that were undone, by kind.
     """
 
     text: str
@@ -199,11 +204,18 @@ class Restored:
 
     @property
     def changed(self) -> bool:
-        """Whether anything was undone."""
+        """Whether the text differs from the text as found."""
         return bool(self.substitutions)
 
     def then(self, later: Restored) -> Restored:
-        """Return this and a restoring of *its* text as one, by the characters of the first text."""
+        """Combine this restoration with a later one of its text.
+
+        Args:
+            later: A restoration of the text of this one.
+
+        Returns:
+            Both as one restoration, with positions in the text that this one began with.
+        """
         moved = (
             replace(s, places=tuple(int(self.origin[p]) for p in s.places))
             for s in later.substitutions
@@ -215,7 +227,7 @@ class Restored:
         )
 
     def spans_in_found(self, spans: I64) -> I64:
-        """Return stretches of the restored text as stretches of the text as found.
+        """Convert stretches of the restored text to stretches of the text as found.
 
         Args:
             spans: int64 [L, 2], characters of the restored text, end excluded.
@@ -235,55 +247,59 @@ class Restored:
 
 
 def unchanged(text: str) -> Restored:
-    """Return a text as its own restoring."""
+    """Return a restoration that changes nothing."""
     return Restored(text=text, origin=np.arange(len(text) + 1, dtype=np.int64), substitutions=())
 
 
 def rewrite(text: str, changes: Iterable[Change], kinds: Iterable[str]) -> Restored:
-    """Make changes to a text; of two that overlap the first counts.
+    """Apply changes to a text; of two overlapping changes only the first is applied.
 
     Args:
         text: The text as found.
-        changes: In any order.
-        kinds: Their names, in the order in which they are listed.
+        changes: The changes, in any order.
+        kinds: Names of the kinds of change, in the order in which they are listed.
     """
     pieces: list[str] = []
     origins: list[I64] = []
-    made: list[Change] = []
-    place = 0
+    applied: list[Change] = []
+    position = 0
     for change in sorted(changes, key=lambda c: c.start):
-        if change.start < place:
+        if change.start < position:
             continue
-        pieces += [text[place : change.start], change.put]
+        pieces += [text[position : change.start], change.replacement]
         origins += [
-            np.arange(place, change.start, dtype=np.int64),
-            # Character by character as far as they go; what is longer comes from the last one.
+            np.arange(position, change.start, dtype=np.int64),
+            # One by one while both last; further new characters come from the last old one.
             change.start
-            + np.minimum(np.arange(len(change.put)), max(change.end - change.start - 1, 0)),
+            + np.minimum(np.arange(len(change.replacement)), max(change.end - change.start - 1, 0)),
         ]
-        made.append(change)
-        place = change.end
-    pieces.append(text[place:])
-    origins.append(np.arange(place, len(text) + 1, dtype=np.int64))
+        applied.append(change)
+        position = change.end
+    pieces.append(text[position:])
+    origins.append(np.arange(position, len(text) + 1, dtype=np.int64))
     return Restored(
         text="".join(pieces),
         origin=np.concatenate(origins),
-        substitutions=_summed(made, text, kinds),
+        substitutions=_substitutions_of(applied, text, kinds),
     )
 
 
-def _summed(changes: list[Change], text: str, kinds: Iterable[str]) -> tuple[Substitution, ...]:
+def _substitutions_of(
+    changes: list[Change], text: str, kinds: Iterable[str]
+) -> tuple[Substitution, ...]:
     listed = []
     for name in kinds:
-        mine = [c for c in changes if c.name == name]
-        if not mine:
+        changes_of_kind = [c for c in changes if c.name == name]
+        if not changes_of_kind:
             continue
-        pairs = dict.fromkeys((_visible(text[c.start : c.end]), _visible(c.put)) for c in mine)
+        pairs = dict.fromkeys(
+            (_visible(text[c.start : c.end]), _visible(c.replacement)) for c in changes_of_kind
+        )
         listed.append(
             Substitution(
                 name=name,
-                count=len(mine),
-                places=tuple(c.start for c in mine[:MAX_PLACES]),
+                count=len(changes_of_kind),
+                places=tuple(c.start for c in changes_of_kind[:MAX_PLACES]),
                 examples=tuple(pairs)[:_MAX_EXAMPLES],
             )
         )
@@ -291,8 +307,8 @@ def _summed(changes: list[Change], text: str, kinds: Iterable[str]) -> tuple[Sub
 
 
 def _visible(piece: str) -> str:
-    """Write characters without a picture by their code points; long runs are cut."""
-    shown = [
+    """Write invisible characters as code points, and shorten long runs."""
+    signs = [
         char
         if char.isprintable()
         and not char.isspace()
@@ -301,7 +317,7 @@ def _visible(piece: str) -> str:
         else f"U+{ord(char):04X}"
         for char in piece[:6]
     ]
-    return " ".join(shown) + (" …" if len(piece) > 6 else "")
+    return " ".join(signs) + (" …" if len(piece) > 6 else "")
 
 
 WHOLE: Final = "c2pa-manifest"
@@ -315,17 +331,17 @@ def cut(text: str) -> Restored:
 
 
 def facts(text: str) -> tuple[Transform, ...]:
-    """Return what the record says of the manifests in a text: one line for those that are whole."""
+    """Return the record's lines on the manifests in a text: complete ones, then incomplete ones."""
     manifests = wrappers(text)
     rows = []
-    for name, mine in (
-        (WHOLE, [one for one in manifests if one.whole]),
-        (INCOMPLETE, [one for one in manifests if not one.whole]),
+    for name, manifests_of_kind in (
+        (WHOLE, [manifest for manifest in manifests if manifest.whole]),
+        (INCOMPLETE, [manifest for manifest in manifests if not manifest.whole]),
     ):
-        if mine:
-            places = tuple(
-                sentence("changed.c2pa", bytes=one.size, start=one.first)
-                for one in mine[:MAX_PLACES]
+        if manifests_of_kind:
+            notes = tuple(
+                sentence("changed.c2pa", bytes=manifest.size, start=manifest.first)
+                for manifest in manifests_of_kind[:MAX_PLACES]
             )
-            rows.append(Transform(name=name, count=len(mine), note=places))
+            rows.append(Transform(name=name, count=len(manifests_of_kind), note=notes))
     return tuple(rows)

@@ -39,7 +39,7 @@ _NO_CHARACTER_SETS: Final = frozenset(
         "zlib_codec",
     }
 )
-# UTF-7 hides ASCII inside ASCII and is refused even where a file declares it.
+# UTF-7 encodes ASCII in other ASCII characters, so it is refused even if a file declares it.
 _REFUSED: Final = frozenset({"utf_7"})
 
 # Labels that neither the Encoding standard nor Python has, in lower case.
@@ -113,20 +113,20 @@ _MAX_LABEL: Final = 80
 
 @cache
 def _codec_names() -> frozenset[str]:
-    """Return the names of all modules of Python's that hold a codec."""
+    """Return the names of all modules of the standard library that contain a codec."""
     modules = {module.name for module in pkgutil.iter_modules(encodings.__path__)}
     return frozenset(modules | set(aliases.values())) - {"aliases", "__init__"}
 
 
 def codec_of(label: str) -> str | None:
-    """Return the name of the codec that a label means.
+    """Return the name of the codec for a label.
 
     Args:
-        label: As a file or a person writes it; case, blanks and quotation marks do not count.
+        label: A label as files and people write it; case, blanks and quotation marks are ignored.
 
     Returns:
-        A name that :func:`codecs.lookup` takes, and that does not depend on how the label was
-        written; None for a label that means no character set that can be decoded here.
+        A name for :func:`codecs.lookup`, the same for every spelling of the label; None if the
+        label names no character set that can be decoded here.
     """
     plain = label.strip(" \t\n\f\r\"'`;,").lower()
     if not plain or len(plain) > _MAX_LABEL or not plain.isascii():
@@ -147,27 +147,29 @@ _YEAR: Final = re.compile(r":\d{4}$")
 
 
 def _bare(label: str) -> str:
-    """Return a label without the signs between its letters and digits."""
+    """Return only the letters and digits of a label."""
     return "".join(character for character in label if character.isalnum())
 
 
 @cache
 def _bare_labels() -> dict[str, str]:
-    """Return the codecs of all labels of Python and the web, by the label without its signs."""
-    found = {_bare(alias): module for alias, module in aliases.items() if _canonical(module)}
+    """Return the codecs of all labels of Python and the web, by the bare label."""
+    codecs_by_label = {
+        _bare(alias): module for alias, module in aliases.items() if _canonical(module)
+    }
     for label in LABELS:
         if (codec := _canonical(webencodings.lookup(label).codec_info.name)) is not None:
-            found[_bare(label)] = codec
-    return found
+            codecs_by_label[_bare(label)] = codec
+    return codecs_by_label
 
 
 def code_page_codec(number: int) -> str | None:
-    """Return the name of the codec of a Windows code page; None where there is none."""
+    """Return the name of the codec of a Windows code page; None if there is none."""
     return _CODE_PAGES.get(number) or _canonical(f"cp{number}")
 
 
 def _canonical(name: str) -> str | None:
-    """Return the module of a codec that Python knows by a name, if it is one of characters."""
+    """Return the module of the codec that Python has under a name, if it decodes characters."""
     normal = encodings.normalize_encoding(name).lower()
     for candidate in (normal, normal.replace(".", "_")):
         module = aliases.get(candidate, candidate)
@@ -179,7 +181,7 @@ def _canonical(name: str) -> str | None:
 
 @cache
 def _loads(module: str) -> bool:
-    """Whether a codec is one on this system; two are of Windows only."""
+    """Return whether this system has a codec; two exist on Windows only."""
     try:
         codecs.lookup(module)
     except LookupError:
@@ -188,10 +190,10 @@ def _loads(module: str) -> bool:
 
 
 def confine_codecs() -> None:
-    """Load every codec, and have this process look for no others from here on.
+    """Load every codec, and stop this process from searching for others.
 
-    What asks for an unknown one then gets a :class:`LookupError`, as everywhere, instead of an
-    import that the sandbox forbids. There is no way back: for the child only.
+    Afterwards an unknown codec raises :class:`LookupError`, as usual, instead of an import that
+    the sandbox forbids. This cannot be undone and is meant for the child only.
     """
     loaded = {module: codecs.lookup(module) for module in _codec_names() if _loads(module)}
 

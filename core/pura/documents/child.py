@@ -1,12 +1,15 @@
 """The child process in which documents are parsed: ``python -m pura.documents.child``.
 
-Standard input: one line of JSON (format, options), then the bytes of the file to the end; or one
-line with the certificates that are trusted, then JSON with what holds manifests, or a manifest
-store that came alone; or one line with the length of a PDF, its bytes, then questions about its
-pages, a line each.
-Standard output: one JSON object with the extracts, or with the refusal; or with what was found of
-the manifests; or an answer to each question (:mod:`.readers.pages`). Nothing is printed else, and
-no exception's words leave: they may quote the text.
+Standard input is one of:
+
+* a line of JSON (format, options), then the bytes of the file;
+* a line of JSON with the trusted certificates, then JSON with the assets whose manifests are to be
+  verified, or a manifest store without its asset;
+* a line of JSON with the length of a PDF, its bytes, then questions about its pages, one per line.
+
+Standard output is one JSON object with the extracts, the refusal or the facts about the manifests;
+or an answer to each question (:mod:`.readers.pages`). Nothing else is printed. The messages of
+exceptions are never passed on, since they may quote the text.
 """
 
 from __future__ import annotations
@@ -41,7 +44,7 @@ from pura.provenance.reading import Asset, load, load_for_stores
 
 _MAX_HEAD: Final = 4 << 20
 Answer: TypeAlias = "tuple[dict[str, Any], bytes]"
-"""What is said as JSON, and bytes that follow it."""
+"""The JSON part of an answer, and the bytes that follow it."""
 
 
 def main() -> None:
@@ -70,15 +73,15 @@ def _document(request: dict[str, Any]) -> Callable[[bytes], dict[str, Any]]:
     if name not in CONTAINERS:
         form = FORMATS[name]
         reader = _loaded(form)
-        return lambda data: _answer(reader, data, options, form)
+        return lambda file_bytes: _answer(reader, file_bytes, options, form)
     container = CONTAINERS[name]
     tells = container.load()
     readers = {name: _loaded(FORMATS[name]) for name in container.holds}
-    return lambda data: _answer_of_container(container, tells, readers, data, options)
+    return lambda file_bytes: _answer_of_container(container, tells, readers, file_bytes, options)
 
 
 def _loaded(form: Format) -> FormatReader:
-    """Import a reader; all of them where its files may hold documents of other formats."""
+    """Import the reader of a format; all readers if its files may embed other formats."""
     if form.embeds:
         load_all()
     return form.load()
@@ -87,40 +90,40 @@ def _loaded(form: Format) -> FormatReader:
 def _manifests(request: dict[str, Any]) -> Callable[[bytes], dict[str, Any]]:
     verify = load(request["trust"])
 
-    def work(data: bytes) -> dict[str, Any]:
+    def work(request_body: bytes) -> dict[str, Any]:
         assets = [
-            Asset(form=one["form"], data=base64.b64decode(one["data"]), text=one["text"])
-            for one in json.loads(data)
+            Asset(form=asset["form"], data=base64.b64decode(asset["data"]), text=asset["text"])
+            for asset in json.loads(request_body)
         ]
-        return {"manifests": [[asdict(facts) for facts in verify(one)] for one in assets]}
+        return {"manifests": [[asdict(facts) for facts in verify(asset)] for asset in assets]}
 
     return work
 
 
 def _store(request: dict[str, Any]) -> Callable[[bytes], dict[str, Any]]:
     verify = load_for_stores(request["trust"])
-    return lambda data: {"store": asdict(verify(data))}
+    return lambda store: {"store": asdict(verify(store))}
 
 
 def _answer_of_container(
     container: Container,
     tells: Callable[[bytes], str],
     readers: dict[str, FormatReader],
-    data: bytes,
+    file_bytes: bytes,
     options: ReadOptions,
 ) -> dict[str, Any]:
-    told, _ = _contained(lambda: ({"format": tells(data)}, b""), container.label)
-    if "error" in told:
-        return told
-    name = told["format"]
-    return _answer(readers[name], data, options, FORMATS[name])
+    reply, _ = _contained(lambda: ({"format": tells(file_bytes)}, b""), container.label)
+    if "error" in reply:
+        return reply
+    name = reply["format"]
+    return _answer(readers[name], file_bytes, options, FORMATS[name])
 
 
 def _answer(
-    reader: FormatReader, data: bytes, options: ReadOptions, form: Format
+    reader: FormatReader, file_bytes: bytes, options: ReadOptions, form: Format
 ) -> dict[str, Any]:
     def work() -> Answer:
-        extracts = reader(data, options)
+        extracts = reader(file_bytes, options)
         check(extracts)
         answer = {"format": form.name, "extracts": [asdict(extract) for extract in extracts]}
         return answer, b""
@@ -129,7 +132,7 @@ def _answer(
 
 
 def _contained(work: Callable[[], Answer], label: Phrase) -> Answer:
-    """Return what a parser answers, or the refusal that its fault means."""
+    """Return the answer of a parser, or the refusal that stands for its error."""
     try:
         return work()
     except MemoryError:
@@ -139,20 +142,20 @@ def _contained(work: Callable[[], Answer], label: Phrase) -> Answer:
 
 
 def _answer_questions(size: int) -> NoReturn:
-    """Answer whatever is asked about a PDF, until nothing is asked any more."""
+    """Answer questions about a PDF until standard input ends."""
     source, sink = sys.stdin.buffer, sys.stdout.buffer
     pages = importlib.import_module("pura.documents.readers.pages")
     confine_codecs()
     sandbox.close()
-    answer = pages.asked(source.read(size))
+    answer = pages.answerer(source.read(size))
     label = FORMATS["pdf"].label
     while question := source.readline(_MAX_HEAD):
         try:
-            told, found = _contained(lambda: answer(json.loads(question)), label)
+            reply, payload = _contained(lambda: answer(json.loads(question)), label)
         except MemoryError:
-            told, found = {"error": memory().packed()}, b""
-        head = json.dumps(told).encode("ascii")
-        sink.write(LENGTHS.pack(len(head), len(found)) + head + found)
+            reply, payload = {"error": memory().packed()}, b""
+        head = json.dumps(reply).encode("ascii")
+        sink.write(LENGTHS.pack(len(head), len(payload)) + head + payload)
         sink.flush()
     os._exit(0)
 
@@ -160,7 +163,7 @@ def _answer_questions(size: int) -> NoReturn:
 def _send(answer: dict[str, Any]) -> None:
     sys.stdout.buffer.write(json.dumps(answer).encode("ascii"))
     sys.stdout.buffer.flush()
-    # No tidying up: destructors of a confused library have no more say.
+    # Exit at once: no destructor of a library that a hostile file confused is run.
     os._exit(0)
 
 

@@ -5,8 +5,8 @@ with a few damaged characters, a detector that may choose from a short list only
 Detectors misread short Western texts (tried: Windows-1252 taken for Baltic or Macedonian), so this
 one is asked only when most letters are beyond ASCII, as they are in every script but the Latin one.
 
-A declared character set that is not known, or that cannot be the one of these bytes, is as if none
-was declared, and a note says so.
+A declared character set that is unknown, or that cannot fit these bytes, is ignored, and a note
+reports this.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ CHOICES: Final = (
     ("big5", "Chinese (Big5)"),
     ("euc-kr", "Korean (EUC)"),
 )
-"""Encodings that a person can choose, with their names for people."""
+"""Encodings that a person can choose, with the names that are shown."""
 
 _DETECTED: Final = (
     "cp1251",
@@ -62,31 +62,31 @@ _BOMS: Final = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-_SAMPLE: Final = 65536
+_SAMPLE: Final = 65536  # bytes that are examined when an encoding is guessed
 _HIGH_SHARE: Final = 0.4  # German stays below 0.1, Czech below 0.25, Cyrillic is near 1
 
 
 _DAMAGED_SHARE: Final = 0.1
-"""Of the bytes beyond ASCII, how many may be invalid in a text that is still UTF-8. Measured on
+"""Greatest share of invalid bytes among those beyond ASCII in a damaged UTF-8 text. Measured on
 prose of twelve languages in 29 other character sets: at least 0.53 of them are invalid there."""
 _ASCII_SHARE: Final = 0.8
-"""Of the bytes, how many are printable ASCII in a text that is not UTF-16, UTF-32 or EBCDIC: in
-English UTF-16 one half is, in EBCDIC next to none."""
+"""Least share of printable ASCII in a text that is not UTF-16, UTF-32 or EBCDIC: in English UTF-16
+one half of the bytes are printable ASCII, in EBCDIC almost none."""
 _PRINTABLE: Final = frozenset([*range(32, 127), *b"\t\n\r"])
-_LONGEST_LABEL_SHOWN: Final = 40
+_LONGEST_LABEL_SHOWN: Final = 40  # characters of an unknown label that a note repeats
 
 
 @dataclass(frozen=True, kw_only=True)
 class DecodedText:
-    """A text and how its bytes were read.
+    """A text and how it was decoded.
 
     Attributes:
         text: The characters.
         encoding: Name of the encoding.
         source: ``chosen``, ``mark``, ``strict``, ``declared``, ``damaged``, ``pattern``,
             ``detected`` or ``fallback``.
-        notes: That the declared character set was not used, and that characters could not be
-            decoded (U+FFFD stands for them).
+        notes: Reports that the declared character set was not used, or that some characters
+            could not be decoded and were replaced by U+FFFD.
     """
 
     text: str
@@ -97,11 +97,11 @@ class DecodedText:
 
 @dataclass(frozen=True, kw_only=True)
 class Preview:
-    """What a file looks like in one encoding.
+    """The beginning of a file in one encoding.
 
     Attributes:
-        encoding: Its name, as ``ReadOptions.encoding`` takes it.
-        label: Its name for people.
+        encoding: Name of the encoding, for ``ReadOptions.encoding``.
+        label: Name that is shown.
         sample: The beginning of the text.
     """
 
@@ -110,36 +110,38 @@ class Preview:
     sample: str
 
 
-def decode(data: bytes, *, chosen: str | None = None, declared: str | None = None) -> DecodedText:
+def decode(
+    encoded: bytes, *, choice: str | None = None, declared: str | None = None
+) -> DecodedText:
     """Decode the bytes of a text.
 
     Args:
-        data: All of them.
-        chosen: The user's choice; nothing else is tried then.
-        declared: What the file calls its character set, as it is written there.
+        encoded: All of them.
+        choice: Encoding that the user chose; if given, no other is tried.
+        declared: Character set that the file declares, as written there.
 
     Raises:
-        InputError: The choice does not fit, or these are not the bytes of a text.
+        InputError: The chosen encoding does not fit, or the bytes are not a text.
     """
-    if chosen is not None:
-        return DecodedText(text=_by_choice(data, chosen), encoding=chosen, source="chosen")
+    if choice is not None:
+        return DecodedText(text=_by_choice(encoded, choice), encoding=choice, source="chosen")
     for mark, encoding in _BOMS:
-        if data.startswith(mark):
-            text = _decoded(data, encoding)
+        if encoded.startswith(mark):
+            text = _decoded(encoded, encoding)
             if text is None:
                 raise not_text()
             return _reported(DecodedText(text=text, encoding=encoding, source="mark"))
     codec = codec_of(declared) if declared else None
-    if codec is not None and not _may_be(data, codec):
+    if codec is not None and not _may_be(encoded, codec):
         codec = None
-    text = _decoded(data, "utf_8")
+    text = _decoded(encoded, "utf_8")
     # Escape sequences of ISO-2022 and HZ are ASCII, so only the declaration can tell.
     if text is not None and "\x00" not in text and codec not in _SEVEN_BITS:
         decoded = DecodedText(text=text, encoding="utf-8", source="strict")
-    elif codec is not None and (text := _decoded(data, codec)) is not None:
+    elif codec is not None and (text := _decoded(encoded, codec)) is not None:
         decoded = DecodedText(text=text, encoding=_display_name(codec), source="declared")
     else:
-        decoded = _guess(data)
+        decoded = _guess(encoded)
     if declared and codec is None:
         decoded = _without_label(decoded, declared)
     return _reported(decoded)
@@ -161,20 +163,20 @@ def _c1_controls(error: UnicodeError) -> tuple[str, int]:
 codecs.register_error(_C1_CONTROLS, _c1_controls)
 
 
-def _decoded(data: bytes, codec: str) -> str | None:
-    """Decode all bytes; where a label means different codecs, the next ones are tried as well."""
-    if codec.startswith("utf_16_") and data.startswith(_UTF16_MARKS):
-        codec = "utf_16"  # the mark says which half of a character comes first
+def _decoded(encoded: bytes, codec: str) -> str | None:
+    """Decode all bytes; try further codecs if a label may stand for several."""
+    if codec.startswith("utf_16_") and encoded.startswith(_UTF16_MARKS):
+        codec = "utf_16"  # the mark determines the byte order
     for candidate in (codec, *_ALSO_CALLED.get(codec, ())):
         try:
-            # Not the other code pages: text that is none of Windows would pass for one.
-            return data.decode(candidate, _C1_CONTROLS if candidate == "cp1252" else "strict")
+            # Only for cp1252: with the other code pages, text in another encoding would decode.
+            return encoded.decode(candidate, _C1_CONTROLS if candidate == "cp1252" else "strict")
         except (UnicodeError, ValueError):
             continue
     return None
 
 
-# What the Encoding standard reads with one decoder and Python has in several codecs.
+# The Encoding standard decodes each of these with one decoder, Python with several codecs.
 _ALSO_CALLED: Final = {
     "big5hkscs": ("cp950",),
     "cp932": ("shift_jis", "shift_jis_2004"),
@@ -187,11 +189,11 @@ _ALSO_CALLED: Final = {
 }
 
 
-def _may_be(data: bytes, codec: str) -> bool:
-    """Whether bytes may be of a codec that writes letters otherwise than ASCII does."""
+def _may_be(encoded: bytes, codec: str) -> bool:
+    """Return whether a codec may fit, judged by letters that it encodes unlike ASCII."""
     if string.ascii_letters.encode().decode(codec, "replace") == string.ascii_letters:
         return True
-    sample = data[:_SAMPLE]
+    sample = encoded[:_SAMPLE]
     printable = sum(byte in _PRINTABLE for byte in sample)
     return printable <= _ASCII_SHARE * len(sample)
 
@@ -210,7 +212,7 @@ _DISPLAY: Final = {
 
 
 def _without_label(decoded: DecodedText, label: str) -> DecodedText:
-    """Note that a text was read as if its file had named no character set."""
+    """Add a note that the declared character set was ignored."""
     name = visible("".join(label.split())[:_LONGEST_LABEL_SHOWN]) or "?"
     assumed = sum(not character.isascii() for character in decoded.text)
     if assumed:
@@ -221,115 +223,119 @@ def _without_label(decoded: DecodedText, label: str) -> DecodedText:
 
 
 def _reported(decoded: DecodedText) -> DecodedText:
-    """Note how many characters could not be decoded."""
+    """Add a note on the number of characters that could not be decoded."""
     undecoded = decoded.text.count("\ufffd")
     if not undecoded:
         return decoded
     return replace(decoded, notes=(*decoded.notes, sentence("reading.undecoded", n=undecoded)))
 
 
-def previews(data: bytes, *, characters: int = 400) -> tuple[Preview, ...]:
-    """Return what the beginning looks like in every encoding that fits all bytes, without guessing.
+def previews(encoded: bytes, *, characters: int = 400) -> tuple[Preview, ...]:
+    """Return the beginning of a text in every encoding that fits all its bytes.
 
     Args:
-        data: The bytes of the file.
+        encoded: The bytes of the file.
         characters: Length of the samples.
     """
-    found = []
+    fitting = []
     for encoding, label in CHOICES:
-        if encoding == "utf-16" and b"\x00" not in data[:_SAMPLE] and data[:2] not in _UTF16_MARKS:
+        if (
+            encoding == "utf-16"
+            and b"\x00" not in encoded[:_SAMPLE]
+            and encoded[:2] not in _UTF16_MARKS
+        ):
             continue  # nearly any bytes are valid UTF-16, and look Chinese
-        text = _decoded(data, codec_of(encoding) or encoding)
+        text = _decoded(encoded, codec_of(encoding) or encoding)
         if text is not None and "\x00" not in text:
             sample = text.removeprefix("\ufeff")[:characters]
-            found.append(Preview(encoding=encoding, label=label, sample=sample))
-    return tuple(found)
+            fitting.append(Preview(encoding=encoding, label=label, sample=sample))
+    return tuple(fitting)
 
 
 _UTF16_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 def not_text() -> InputError:
-    """Return the refusal of bytes that are no text."""
+    """Return the error for bytes that are not a text."""
     return InputError("input.not-text", code="input-format")
 
 
 def check_encoding(name: str) -> None:
-    """Refuse an encoding that is none of text.
+    """Require the name of a known text encoding.
 
     Raises:
-        InputError: There is none of this name.
+        InputError: No text encoding has this name.
     """
     if codec_of(name) is None:
-        known = ", ".join(choice for choice, _ in CHOICES)
-        raise InputError("choice.unknown", known=known, name=name, code="usage")
+        choices = ", ".join(encoding for encoding, _ in CHOICES)
+        raise InputError("choice.unknown", known=choices, name=name, code="usage")
 
 
-def _by_choice(data: bytes, chosen: str) -> str:
-    check_encoding(chosen)
-    codec = codec_of(chosen)
-    text = None if codec is None else _decoded(data, codec)
+def _by_choice(encoded: bytes, choice: str) -> str:
+    check_encoding(choice)
+    codec = codec_of(choice)
+    text = None if codec is None else _decoded(encoded, codec)
     if text is None:
         raise InputError("input.wrong-encoding", code="input-encoding")
     return text.removeprefix("\ufeff")
 
 
-def _guess(data: bytes) -> DecodedText:
-    if b"\x00" in data:
-        return _without_mark(data)
-    if _control_share(data) > 0.01:
+def _guess(encoded: bytes) -> DecodedText:
+    if b"\x00" in encoded:
+        return _without_mark(encoded)
+    if _control_share(encoded) > 0.01:
         raise not_text()
-    if (text := _damaged_utf8(data)) is not None:
+    if (text := _damaged_utf8(encoded)) is not None:
         return DecodedText(text=text, encoding="utf-8", source="damaged")
-    if _high_share(data) > _HIGH_SHARE and (encoding := _detect(data)):
-        text = _decoded(data, encoding)
+    if _high_share(encoded) > _HIGH_SHARE and (encoding := _detect(encoded)):
+        text = _decoded(encoded, encoding)
         if text is not None:
             return DecodedText(text=text, encoding=encoding, source="detected")
     for encoding in ("windows-1252", "windows-1250"):
         try:
-            return DecodedText(text=data.decode(encoding), encoding=encoding, source="fallback")
+            return DecodedText(text=encoded.decode(encoding), encoding=encoding, source="fallback")
         except UnicodeDecodeError:
             continue
     raise not_text()
 
 
-def _damaged_utf8(data: bytes) -> str | None:
-    """Decode UTF-8 of which a few bytes were lost or cut off; None where it is something else."""
-    text = data.decode("utf-8", "replace")
-    invalid = text.count("\ufffd") - data.count(b"\xef\xbf\xbd")
-    beyond_ascii = sum(byte >= 0x80 for byte in data)
+def _damaged_utf8(encoded: bytes) -> str | None:
+    """Decode UTF-8 in which a few bytes are damaged or cut off; None if it is not UTF-8."""
+    text = encoded.decode("utf-8", "replace")
+    invalid = text.count("\ufffd") - encoded.count(b"\xef\xbf\xbd")
+    beyond_ascii = sum(byte >= 0x80 for byte in encoded)
     # The end may cut a character off; then one whole one elsewhere is enough to tell.
     cut = invalid == 1 and text.endswith("\ufffd") and not text[:-1].isascii()
     return text if cut or invalid <= _DAMAGED_SHARE * beyond_ascii else None
 
 
-def _without_mark(data: bytes) -> DecodedText:
+def _without_mark(encoded: bytes) -> DecodedText:
     """UTF-16 without a mark: nearly every second byte of a Western text is zero."""
-    sample = data[: _SAMPLE & ~1]
+    sample = encoded[: _SAMPLE & ~1]
     half = max(1, len(sample) // 2)
     for first, encoding in ((1, "utf-16-le"), (0, "utf-16-be")):
         if sample[first::2].count(0) > 0.7 * half and sample[1 - first :: 2].count(0) == 0:
-            text = _decoded(data, encoding)
+            text = _decoded(encoded, encoding)
             if text is not None:
                 return DecodedText(text=text, encoding=encoding, source="pattern")
     raise not_text()
 
 
-def _detect(data: bytes) -> str | None:
+def _detect(encoded: bytes) -> str | None:
     from charset_normalizer import from_bytes
 
-    best = from_bytes(data[:_SAMPLE], cp_isolation=list(_DETECTED)).best()
+    best = from_bytes(encoded[:_SAMPLE], cp_isolation=list(_DETECTED)).best()
     return None if best is None else str(best.encoding)
 
 
-def _control_share(data: bytes) -> float:
-    sample = data[:_SAMPLE]
+def _control_share(encoded: bytes) -> float:
+    sample = encoded[:_SAMPLE]
     controls = sum(b < 32 and b not in b"\t\n\r\f\x1b" for b in sample)
     return controls / max(1, len(sample))
 
 
-def _high_share(data: bytes) -> float:
-    sample = data[:_SAMPLE]
+def _high_share(encoded: bytes) -> float:
+    sample = encoded[:_SAMPLE]
     high = sum(b >= 128 for b in sample)
     letters = sum(65 <= b <= 90 or 97 <= b <= 122 for b in sample)
     return high / max(1, high + letters)

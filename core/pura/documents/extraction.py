@@ -1,4 +1,4 @@
-"""The texts that a file holds, and what of the file is left out when some of them are audited."""
+"""The texts in a file, and the parts of the file that an audit of some of them leaves out."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ ATTACHMENT: Final = "attachment"
 QUOTED: Final = "quoted"
 ALTERNATIVE: Final = "alternative"
 ROLES: Final = (MAIN, ATTACHMENT, QUOTED, ALTERNATIVE)
-"""Whether a part is audited. Main parts and attached texts are, unless others are asked for; quoted
-passages and alternatives only when they are named."""
+"""Roles of a part. Main parts and attachments are audited unless others are requested; quoted
+passages and alternatives are audited only when they are named."""
 _DEFAULT_KINDS: Final = {
     MAIN: LeftOutKind.MAIN_TEXT,
     ATTACHMENT: LeftOutKind.ATTACHMENT,
@@ -40,28 +40,27 @@ _DEFAULT_KINDS: Final = {
 
 @dataclass(frozen=True, kw_only=True)
 class Extract:
-    """One text that a reader takes out of a file.
+    """One text that a reader extracts from a file.
 
     Attributes:
-        text: As faithful as the format allows; empty where ``refusal`` says why there is none.
-        part: Which part of the file it is; empty when the file is one text.
+        text: As faithful as the format allows; empty if ``refusal`` gives the reason.
+        part: Name of the part of the file; empty if the file is one text.
         role: One of :data:`ROLES`.
-        kind: What the part is, where it holds words of its own beside the main text, such as
-            comments or an attached document; None for the main text, and for an alternative that
-            holds the same words once more, such as a column beside its cells.
-        location: Where it stands, for people, e.g. the name of an attached file.
-        group: Which text of a collection it belongs to, e.g. a message of a mailbox: parts of other
-            groups are not said to be left out. Empty where the file is one text.
-        encoding: How bytes became text; ``""`` where the format leaves no choice.
+        kind: Kind of a part with words that are not in the main text, such as comments or an
+            attached document. None for the main text, and for an alternative that repeats words of
+            the main text, such as a column next to its cells.
+        location: Where the part is, for people, e.g. the name of an attached file.
+        group: Text of a collection that the part belongs to, e.g. a message of a mailbox. Parts of
+            other groups are not listed as left out. Empty if the file is one text.
+        encoding: Encoding of the bytes; ``""`` if the format leaves no choice.
         encoding_source: How the encoding was chosen (:mod:`.encodings`).
-        transforms: What was done to the characters.
-        notes: What is uncertain, or how the text was read; the record shows them.
-        left_out: What the reader found near the text and made no part of.
-        pages: Where each page, or slide, begins, in characters; empty where there are none.
-        quotations: Stretches of the text that the format itself calls quotations: first character,
-            and the one after the last.
-        refusal: Why no text could be made of the part, a packed :class:`InputError`; None where
-            there is one.
+        transforms: Changes that were made to the characters.
+        notes: Remarks for the record on how the text was read, and what is uncertain.
+        left_out: Content near the text that is not a part.
+        pages: Start of each page or slide, in characters; empty if there are none.
+        quotations: Stretches of the text that the format marks as quotations: first character, and
+            the one after the last.
+        refusal: Packed :class:`InputError` if the part has no readable text; else None.
     """
 
     text: str
@@ -80,14 +79,14 @@ class Extract:
     refusal: dict[str, Any] | None = None
 
     @classmethod
-    def of(cls, decoded: DecodedText, text: str, part: str = "", **more: Any) -> Extract:
-        """Return a text of bytes that were decoded; ``more`` are further attributes."""
-        more["notes"] = (*decoded.notes, *more.get("notes", ()))
+    def of(cls, decoded: DecodedText, text: str, part: str = "", **attributes: Any) -> Extract:
+        """Return the extract of a decoded text; ``attributes`` sets further attributes."""
+        attributes["notes"] = (*decoded.notes, *attributes.get("notes", ()))
         encoding, source = decoded.encoding, decoded.source
-        return cls(text=text, part=part, encoding=encoding, encoding_source=source, **more)
+        return cls(text=text, part=part, encoding=encoding, encoding_source=source, **attributes)
 
     def cut_off(self) -> Self:
-        """Return the same text as one of a file whose end is missing."""
+        """Return the same extract, with a note that the end of the file is missing."""
         missing = LeftOut(kind=LeftOutKind.MISSING_END, words=None)
         return replace(
             self,
@@ -97,28 +96,27 @@ class Extract:
 
     @property
     def repeats(self) -> bool:
-        """Whether it holds words of the main text once more."""
+        """Whether the part repeats words of the main text."""
         return self.role == ALTERNATIVE and self.kind is None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Document(Extract):
-    """A text under audit, and where it came from.
+    """A text under audit, and its source.
 
-    Once it is chosen (:func:`choose`), ``left_out`` lists everything of its file, or of its group,
-    that is examined neither with it nor with the parts chosen beside it.
+    After :func:`choose`, ``left_out`` lists everything in the file, or in the group of the text,
+    that is in none of the chosen parts.
 
     Attributes:
-        name: For people: the file's name, ``-`` or ``pasted text``; it and the part are kept as
-            :func:`~pura.base.numerals.visible` writes them.
-        sha256: Of the original bytes of the whole file.
-        size_bytes: Of the original bytes of the whole file.
+        name: Name for people: the file's name, ``-`` or ``pasted text``. Name and part are stored
+            as :func:`~pura.base.numerals.visible` writes them.
+        sha256: SHA-256 of the original bytes of the file, in hexadecimal.
+        size_bytes: Size of the original file.
         format: Name of the format, e.g. ``docx``; ``text`` for plain and pasted text.
-        manifests: Signed manifests of the file; those among the characters are looked for later.
-        examined_words: Words of the file, or of its group, in all chosen parts together.
-        rule: What a rule leaves out of the text, of :data:`~pura.record.left_out.LEAVE_OUT`; empty
-            where no rule was applied.
-        excluded: The pieces that it leaves out, rising (:mod:`.leave_out`).
+        manifests: Signed manifests of the file. Manifests among the characters are found later.
+        examined_words: Words in all chosen parts of the file, or of its group.
+        rule: Rules that were applied, of :data:`~pura.record.left_out.LEAVE_OUT`.
+        excluded: Pieces that the rules leave out, in the order of the text (:mod:`.leave_out`).
     """
 
     name: str
@@ -131,13 +129,13 @@ class Document(Extract):
     excluded: tuple[ExcludedPiece, ...] = ()
 
     def __post_init__(self) -> None:
-        """Make name and part harmless once, for all that will ever show them."""
+        """Escape control characters in name and part once, before anything shows them."""
         object.__setattr__(self, "name", visible(self.name))
         object.__setattr__(self, "part", visible(self.part))
 
     @property
     def title(self) -> str:
-        """Name and part for people."""
+        """Name and part, as shown to people."""
         return f"{self.name} · {self.part}" if self.part else self.name
 
     @cached_property
@@ -152,27 +150,27 @@ class Document(Extract):
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of the text in UTF-8, hex: by it equal texts of different files are known.
+        """SHA-256 of the text in UTF-8, in hexadecimal; equal for equal texts of different files.
 
-        Where files have manifests these count as well, and so do pieces that a rule leaves out.
+        Manifests of the file and pieces that a rule leaves out are part of the digest.
         """
-        own = repr(self.manifests) if self.manifests else ""
-        own += repr(self.excluded) if self.excluded else ""
-        return hashlib.sha256((self.text + own).encode()).hexdigest()
+        identity = repr(self.manifests) if self.manifests else ""
+        identity += repr(self.excluded) if self.excluded else ""
+        return hashlib.sha256((self.text + identity).encode()).hexdigest()
 
 
 @dataclass(frozen=True, kw_only=True)
 class UnreadPart:
-    """A part of a file that no text under audit can be made of.
+    """A part of a file without a usable text.
 
     Attributes:
-        part: Which; as of a :class:`Document`.
+        part: Name of the part, as in :class:`Document`.
         role: One of :data:`ROLES`.
-        error: Why.
-        kind: As of an :class:`Extract`.
-        location: As of an :class:`Extract`.
-        group: As of an :class:`Extract`.
-        left_out: As of an :class:`Extract`.
+        error: The reason.
+        kind: As in :class:`Extract`.
+        location: As in :class:`Extract`.
+        group: As in :class:`Extract`.
+        left_out: As in :class:`Extract`.
     """
 
     part: str
@@ -185,7 +183,7 @@ class UnreadPart:
 
     @property
     def entry(self) -> LeftOut:
-        """What is said of it beside the parts that were examined."""
+        """Entry for this part in the list of content that was left out."""
         empty = self.error.key == "input.empty"
         return LeftOut(
             kind=LeftOutKind.UNREADABLE,
@@ -196,7 +194,7 @@ class UnreadPart:
 
 @dataclass(frozen=True, kw_only=True)
 class _Remainder:
-    """What a selection of parts leaves out of a file, and how many words it takes."""
+    """Content of a file that a selection of parts leaves out, and the words it examines."""
 
     left_out: tuple[LeftOut, ...]
     examined_words: int
@@ -204,13 +202,13 @@ class _Remainder:
 
 @dataclass(frozen=True, kw_only=True)
 class Extraction:
-    """One file, read: all texts that it holds.
+    """All texts of a file.
 
     Attributes:
         name: The file's name.
-        sha256: Of its bytes.
-        size_bytes: Of its bytes.
-        format: Name of the format that it was read as.
+        sha256: SHA-256 of the file, in hexadecimal.
+        size_bytes: Size of the file.
+        format: Name of the format that the file was read as.
         documents: All parts, in reading order; never empty.
         unread: Parts without a usable text.
     """
@@ -224,17 +222,17 @@ class Extraction:
 
     @property
     def usual(self) -> tuple[Document, ...]:
-        """The parts that are audited when nobody asks for others."""
+        """The parts that are audited by default."""
         usual = tuple(d for d in self.documents if d.role in (MAIN, ATTACHMENT))
         return usual or self.documents[:1]
 
     @cached_property
     def chosen(self) -> tuple[Document, ...]:
-        """The usual parts as they are audited, see :meth:`selected`."""
+        """The parts that are audited by default, prepared by :meth:`selected`."""
         return self.selected(self.usual)
 
     def missed(self, parts: Sequence[str] = ()) -> tuple[UnreadPart, ...]:
-        """Return what would have been chosen, had it been readable.
+        """Return the unreadable parts that would have been chosen otherwise.
 
         Args:
             parts: As for :func:`choose`.
@@ -242,15 +240,16 @@ class Extraction:
         if "all" in parts:
             return self.unread
         if parts:
-            return tuple(one for one in self.unread if one.part in parts)
-        return tuple(one for one in self.unread if one.role in (MAIN, ATTACHMENT))
+            return tuple(part for part in self.unread if part.part in parts)
+        return tuple(part for part in self.unread if part.role in (MAIN, ATTACHMENT))
 
-    def selected(self, chosen: Iterable[Document]) -> tuple[Document, ...]:
-        """Return documents of this file as they are audited together.
+    def selected(self, documents: Iterable[Document]) -> tuple[Document, ...]:
+        """Prepare documents of this file for a joint audit.
 
-        Each is told what of the file is examined with none of them, and how many words are.
+        Each lists the content of the file that is in none of them, and the number of words in all
+        of them.
         """
-        selection = list(chosen)
+        selection = list(documents)
         remainders: dict[str, _Remainder] = {}
         for group in dict.fromkeys(document.group for document in selection):
             remainders[group] = self._remainder(group, selection)
@@ -265,7 +264,7 @@ class Extraction:
 
     @cached_property
     def _grouped(self) -> dict[str, list[Document | UnreadPart]]:
-        """The parts that hold words of their own, by their group."""
+        """The parts that do not repeat other parts, by group."""
         groups: dict[str, list[Document | UnreadPart]] = {}
         parts: list[Document | UnreadPart] = [*self.documents, *self.unread]
         for part in parts:
@@ -274,7 +273,7 @@ class Extraction:
         return groups
 
     def _remainder(self, group: str, selection: Sequence[Document]) -> _Remainder:
-        """Return what of a group, and of the file as a whole, a selection leaves out.
+        """Return the content of a group, and of the whole file, that a selection leaves out.
 
         Args:
             group: The group; empty for a part that belongs to the whole file.
@@ -284,33 +283,33 @@ class Extraction:
             parts = [*self._grouped.get(group, ()), *self._grouped.get("", ())]
         else:
             parts = [part for parts in self._grouped.values() for part in parts]
-        own = [document for document in selection if group in ("", document.group)]
-        taken = {id(document) for document in own}
-        named = {document.part for document in own if document.part}
-        examined = sum(document.words for document in own if not document.repeats)
-        # A chosen alternative stands for as many words of main text that was not chosen.
-        repeated = sum(document.words for document in own if document.repeats)
+        relevant = [document for document in selection if group in ("", document.group)]
+        examined_ids = {id(document) for document in relevant}
+        part_names = {document.part for document in relevant if document.part}
+        examined = sum(document.words for document in relevant if not document.repeats)
+        # A chosen alternative replaces as many words of main text that was not chosen.
+        repeated = sum(document.words for document in relevant if document.repeats)
         entries: list[LeftOut] = []
         for part in parts:
-            entries += [entry for entry in part.left_out if entry.part not in named]
+            entries += [entry for entry in part.left_out if entry.part not in part_names]
             if isinstance(part, UnreadPart):
                 entries.append(part.entry)
-            elif id(part) not in taken and not part.repeats:
-                words = part.words
+            elif id(part) not in examined_ids and not part.repeats:
+                unexamined_words = part.words
                 if part.kind is None and part.role == MAIN:
-                    covered = min(repeated, words)
+                    covered = min(repeated, unexamined_words)
                     repeated -= covered
                     examined += covered
-                    words -= covered
-                if words:
-                    entries.append(_entry(part, words))
+                    unexamined_words -= covered
+                if unexamined_words:
+                    entries.append(_entry(part, unexamined_words))
         return _Remainder(left_out=tuple(entries), examined_words=examined)
 
 
-def _entry(document: Document, words: int) -> LeftOut:
+def _entry(document: Document, word_total: int) -> LeftOut:
     return LeftOut(
         kind=document.kind or _DEFAULT_KINDS[document.role],
-        words=words,
+        words=word_total,
         letters=letter_count(document.text),
         location=document.location,
         part=document.part,
@@ -318,7 +317,11 @@ def _entry(document: Document, words: int) -> LeftOut:
 
 
 def choose(extraction: Extraction, parts: Sequence[str]) -> tuple[Document, ...]:
-    """Return the parts that were named; ``all`` is every part, nothing is the usual ones.
+    """Return the named parts of a file, prepared for an audit.
+
+    Args:
+        extraction: The file.
+        parts: Names of parts; ``all`` for every part; empty for the default parts.
 
     Raises:
         InputError: There is no such part.
@@ -327,8 +330,8 @@ def choose(extraction: Extraction, parts: Sequence[str]) -> tuple[Document, ...]
         return extraction.chosen
     if "all" in parts:
         return extraction.selected(extraction.documents)
-    known = {d.part for d in extraction.documents} | {u.part for u in extraction.unread}
-    if any(part not in known for part in parts):
+    part_names = {d.part for d in extraction.documents} | {u.part for u in extraction.unread}
+    if any(part not in part_names for part in parts):
         names = [d.part or phrase("input.whole") for d in extraction.documents]
         raise InputError("input.part", shown=quoted(names, most=12), code="input-part")
     return extraction.selected(d for d in extraction.documents if d.part in parts)

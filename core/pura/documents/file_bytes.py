@@ -1,4 +1,4 @@
-"""The bytes of files: opened once, checked, read whole."""
+"""Reading the bytes of a file: opened once, checked, and read completely."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pura.base.files import open_regular
 from pura.documents.formats import MAX_FILE_BYTES, over
 
 CHUNK: Final = 1 << 20
-"""Bytes that are read at once."""
+"""Bytes that are read at a time."""
 
 
 def check_size(size: int) -> None:
@@ -28,17 +28,17 @@ def check_size(size: int) -> None:
 
 
 def read_bytes_of(path: Path, *, follow_links: bool = True) -> bytes:
-    """Read a file whole.
+    """Read a file completely.
 
-    Size and kind are those of the open file, not of the name, which may have moved meanwhile. A
-    file that changes under the reader is refused: the hash would name bytes that never were a file.
+    Size and kind are checked on the open file, since the name may lead elsewhere by then. A file
+    that changes while it is read is refused: its hash would belong to no state of the file.
 
     Args:
-        path: Where it is.
-        follow_links: False refuses a name that is a symbolic link (as folders are read).
+        path: Path of the file.
+        follow_links: False refuses symbolic links, as when folders are read.
 
     Raises:
-        InputError: Missing, unreadable, not a regular file, too large, or changing.
+        InputError: The file is missing, unreadable, not a regular file, too large, or changing.
     """
     try:
         file = open_regular(path, follow_links=follow_links)
@@ -51,24 +51,24 @@ def read_bytes_of(path: Path, *, follow_links: bool = True) -> bytes:
 
 
 def unreadable(error: Exception) -> InputError:
-    """Return what is said of a file that the system does not open or read."""
+    """Return the error for a file that the system cannot open or read."""
     number = getattr(error, "errno", None)
     if number == NOT_REGULAR:
-        why = phrase("reason.special")
+        reason = phrase("reason.special")
     else:
-        why = phrase("reason.system", why=number) if number else phrase("reason.name")
-    return InputError("input.read", why=why, code="input-unreadable")
+        reason = phrase("reason.system", why=number) if number else phrase("reason.name")
+    return InputError("input.read", why=reason, code="input-unreadable")
 
 
 def digest_of(path: Path, heartbeat: Callable[[], None] = lambda: None) -> tuple[str, int]:
-    """Return SHA-256 and size of a file that could not be made a text of; nothing is kept of it.
+    """Return SHA-256 and size of a file that has no readable text.
 
     Args:
-        path: Where it is.
-        heartbeat: Called often; may raise.
+        path: Path of the file.
+        heartbeat: Called after each chunk; may raise to stop.
 
     Returns:
-        The digest, and the number of bytes; "" and 0 where they cannot be read.
+        The digest in hexadecimal and the number of bytes; "" and 0 if the file cannot be read.
     """
     digest, size = hashlib.sha256(), 0
     try:

@@ -1,9 +1,8 @@
-"""Which files of a folder are audited, and which are not and why.
+"""Choosing the files of a folder that are audited, with a reason for every file that is not.
 
-The walk opens no file: it looks at names and kinds only. It goes on whatever it meets, and gives
-back every name once, as found or as skipped with a reason, in the order of the names. Links are
-followed only on request, and a folder that was walked already is never entered again, so a loop
-of links ends.
+The walk opens no file; it examines names and kinds only. It never stops at an error, and yields
+every name once, as a file to read or as skipped with a reason, in the order of the names. Links
+are followed only on request. No folder is entered twice, so that a loop of links ends.
 """
 
 from __future__ import annotations
@@ -21,8 +20,11 @@ from pura.base.progress import Checkpoint, never_cancelled
 from pura.documents import endings
 
 MAX_FILES: Final = 10_000
+"""Files that are taken from a folder unless the user sets another limit."""
 MAX_DEPTH: Final = 64
+"""Levels of subfolders; this ends loops on file systems that do not number their folders."""
 MAX_EXAMPLES: Final = 500
+"""Skipped names that are kept as examples."""
 
 HIDDEN: Final = "hidden"
 LINK: Final = "link"
@@ -51,21 +53,21 @@ REASONS: Final = (
     SUBFOLDER,
     LIMIT,
 )
-"""Every reason for which a name is left out; the words stand in the catalogue."""
+"""All reasons for skipping a name; their texts are in the message catalogue."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class WalkOptions:
-    """What the user chose for a folder.
+    """Options for reading a folder.
 
     Attributes:
         recursive: Enter subfolders.
-        include: Patterns like ``*.docx`` of the names to take; empty takes every format that can
-            be read.
-        exclude: Patterns of the names to leave out, files and folders alike.
+        include: Patterns such as ``*.docx`` of file names to take; empty takes every readable
+            format.
+        exclude: Patterns of names to skip, for files and folders.
         hidden: Take names that begin with a dot.
         links: Follow symbolic links.
-        limit: Most files to take.
+        limit: Maximum number of files.
     """
 
     recursive: bool = True
@@ -78,10 +80,10 @@ class WalkOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class Skipped:
-    """A name that was left out.
+    """A file or folder that was skipped.
 
     Attributes:
-        path: Which.
+        path: Its path.
         reason: One of :data:`REASONS`.
     """
 
@@ -91,12 +93,12 @@ class Skipped:
 
 @dataclass(kw_only=True)
 class Summary:
-    """What became of a folder; grows while it is walked.
+    """Counts of a walk; they grow while it runs.
 
     Attributes:
-        found: Files taken.
-        skipped: How many were left out, by reason.
-        examples: The first names that were left out, at most :data:`MAX_EXAMPLES`.
+        found: Number of files taken.
+        skipped: Number of names skipped, by reason.
+        examples: The first skipped names, at most :data:`MAX_EXAMPLES`.
     """
 
     found: int = 0
@@ -105,17 +107,17 @@ class Summary:
 
     @property
     def total_skipped(self) -> int:
-        """How many names were left out."""
+        """Number of names skipped."""
         return self.skipped.total()
 
-    def add(self, item: Path | Skipped) -> None:
+    def add(self, entry: Path | Skipped) -> None:
         """Count a result of :func:`walk`."""
-        if isinstance(item, Path):
+        if isinstance(entry, Path):
             self.found += 1
             return
-        self.skipped[item.reason] += 1
+        self.skipped[entry.reason] += 1
         if len(self.examples) < MAX_EXAMPLES:
-            self.examples.append(item)
+            self.examples.append(entry)
 
 
 def walk(
@@ -124,18 +126,18 @@ def walk(
     *,
     checkpoint: Checkpoint = never_cancelled,
 ) -> Iterator[Path | Skipped]:
-    """Go through a folder.
+    """Walk through a folder.
 
     Args:
-        root: The folder; it may itself be hidden or a link, since the user named it.
+        root: The folder. Since the user named it, it may itself be hidden or a link.
         options: Filters.
         checkpoint: Called for every name; may raise :class:`~pura.base.errors.Cancelled`.
 
     Yields:
         A path for a file to read, or :class:`Skipped`.
     """
-    chosen = options or WalkOptions()
-    return _Walk(chosen, checkpoint).folder(root, 0)
+    filters = options or WalkOptions()
+    return _FolderWalk(filters, checkpoint).folder(root, 0)
 
 
 def gather(
@@ -144,28 +146,28 @@ def gather(
     *,
     checkpoint: Checkpoint = never_cancelled,
 ) -> tuple[list[Path], Summary]:
-    """Replace folders by their files; other paths stay as they are.
+    """Replace folders by the files in them; other paths are returned as they are.
 
     Args:
         roots: Files and folders in any order.
-        options: Filters for what is inside the folders.
+        options: Filters for the contents of folders.
         checkpoint: As for :func:`walk`.
 
     Returns:
-        The files in order, and what was left out.
+        The files in order, and the counts of the walks.
     """
     files: list[Path] = []
     summary = Summary()
     for root in roots:
-        for item in walk(root, options, checkpoint=checkpoint) if root.is_dir() else (root,):
-            summary.add(item)
-            if isinstance(item, Path):
-                files.append(item)
+        for entry in walk(root, options, checkpoint=checkpoint) if root.is_dir() else (root,):
+            summary.add(entry)
+            if isinstance(entry, Path):
+                files.append(entry)
     return files, summary
 
 
-class _Walk:
-    """One walk: its filters, the folders seen and the files taken."""
+class _FolderWalk:
+    """State of one walk: filters, visited folders, and number of files taken."""
 
     def __init__(self, options: WalkOptions, checkpoint: Callable[[], None]) -> None:
         self._options, self._checkpoint = options, checkpoint
@@ -194,13 +196,13 @@ class _Walk:
 
     def _entry(self, entry: os.DirEntry[str], depth: int) -> Iterator[Path | Skipped]:
         path = Path(entry.path)
-        reason = self._unwanted(entry)
+        reason = self._reason_by_name(entry)
         if reason is None:
             try:
                 if entry.is_dir():
                     yield from self._subfolder(path, depth)
                     return
-                reason = self._unfit(entry)
+                reason = self._reason_by_file(entry)
             except OSError:
                 reason = UNREADABLE  # a link that leads nowhere, or a file that has just gone
         if reason is None:
@@ -217,8 +219,8 @@ class _Walk:
         else:
             yield from self.folder(path, depth + 1)
 
-    def _unwanted(self, entry: os.DirEntry[str]) -> str | None:
-        """Return why a name is not looked at any further."""
+    def _reason_by_name(self, entry: os.DirEntry[str]) -> str | None:
+        """Return the reason to skip a name without examining it further, or None."""
         if entry.name.startswith(".") and not self._options.hidden:
             return HIDDEN
         if entry.is_symlink() and not self._options.links:
@@ -227,8 +229,8 @@ class _Walk:
             return PATTERN
         return None
 
-    def _unfit(self, entry: os.DirEntry[str]) -> str | None:
-        """Return why a file is not taken."""
+    def _reason_by_file(self, entry: os.DirEntry[str]) -> str | None:
+        """Return the reason to skip a file, or None."""
         facts = entry.stat()
         if not stat.S_ISREG(facts.st_mode):
             return SPECIAL

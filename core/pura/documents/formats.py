@@ -1,7 +1,4 @@
-"""The table of formats.
-
-What a reader makes of a file, within which limits, and how a format is told.
-"""
+"""The table of formats: their readers, their limits, and how a format is recognised."""
 
 from __future__ import annotations
 
@@ -36,17 +33,18 @@ FormatReader: TypeAlias = "Callable[[bytes, ReadOptions], list[Extract]]"
 
 @dataclass(frozen=True)
 class Format:
-    """One format.
+    """A file format.
 
     Attributes:
         name: Stable name.
-        endings: Endings of file names, with the dot.
+        endings: File name extensions, with the dot.
         reader: Module and function in ``readers/``; empty for plain text, which needs no parser
-            and no child. The function returns the texts of a file in reading order, runs in the
-            sandboxed child, opens nothing and starts nothing.
-        textual: Its bytes are text in some encoding, which the user may choose.
-        preload: What the reader imports late, loaded before the child loses the right to open.
-        embeds: It may hold documents of other formats, so that all readers are loaded.
+            and no child. The function returns the texts of a file in reading order. It runs in
+            the sandboxed child, opens no file and starts no process.
+        textual: The bytes are text in an encoding that the user may choose.
+        preload: Modules that the reader imports late; they are loaded before the child loses the
+            right to open files.
+        embeds: Files may embed documents of other formats, so all readers are loaded.
     """
 
     name: str
@@ -62,7 +60,7 @@ class Format:
         return phrase(f"format.of-{self.name}")
 
     def load(self) -> FormatReader:
-        """Import the reader, and what it imports late."""
+        """Import the reader and the modules that it imports late."""
         with warnings.catch_warnings():
             # Python's own mail parser imports ``uu`` late, which Python itself has deprecated.
             warnings.simplefilter("ignore", DeprecationWarning)
@@ -139,7 +137,7 @@ FORMATS: Final = {
             ("charset_normalizer",),
         ),
         Format("eml", (".eml", ".emlx"), "mail.read_mail", True, _MAIL_LATE, embeds=True),
-        # Told by their first bytes alone: nobody means the pictures of a folder.
+        # Recognised by the first bytes only: pictures in a folder are not meant to be audited.
         Format("picture", (), "pictures.read_picture"),
         Format("msg", (".msg",), "outlook.read_msg", preload=_MAIL_LATE, embeds=True),
         Format("mbox", (".mbox",), "mail.read_mbox", True, _MAIL_LATE, embeds=True),
@@ -149,13 +147,13 @@ FORMATS: Final = {
 
 @dataclass(frozen=True)
 class Container:
-    """What holds a document of one of several formats, which only a parser can tell.
+    """A container format; only a parser can tell which document format it contains.
 
     Attributes:
         name: Stable name.
-        magic: What it begins with; none where :func:`tell` knows it by its first element.
-        teller: Module and function in ``readers/``. The function returns the name of the format of
-            the document inside; it runs in the sandboxed child.
+        magic: First bytes of such files.
+        teller: Module and function in ``readers/``. The function returns the format name of the
+            contained document; it runs in the sandboxed child.
         holds: Names of the formats that it may return.
     """
 
@@ -170,7 +168,7 @@ class Container:
         return phrase(f"format.of-{self.name}")
 
     def load(self) -> Callable[[bytes], str]:
-        """Import what tells the format."""
+        """Import the function that recognises the contained format."""
         teller: Callable[[bytes], str] = _imported(self.teller)
         return teller
 
@@ -203,12 +201,13 @@ _NAMESPACES_OF_FLAT: Final = (
     b"urn:schemas-microsoft-com:office:spreadsheet",
 )
 _HEAD_OF_XML: Final = 16384
-"""Bytes in which the first element of an XML file ends; OpenDocument's lists forty namespaces."""
+"""Bytes that contain the first element of an XML file; OpenDocument has forty namespaces in it."""
 _PDF_LINE: Final = re.compile(rb"^%PDF-\d", re.MULTILINE)
-# What a file begins with, and what to call it when there is no reader for it.
+
 _PICTURES: Final = (b"\x89PNG", b"\xff\xd8\xff", b"II*\x00", b"MM\x00*")
-"""What PNG, JPEG and TIFF begin with."""
-_STRANGERS: Final = (
+"""First bytes of PNG, JPEG and TIFF files."""
+# First bytes of files without a reader, and what messages call these files.
+_WITHOUT_READER: Final = (
     (b"GIF8", phrase("kind.picture", name="GIF")),
     (b"\x7fELF", phrase("kind.program")),
     (b"MZ\x90", phrase("kind.program")),
@@ -233,21 +232,21 @@ _MAIL: Final = re.compile(
 
 
 def endings() -> tuple[str, ...]:
-    """Return all endings of names that some reader knows."""
+    """Return the file name extensions of all formats."""
     return tuple(e for f in FORMATS.values() for e in f.endings)
 
 
 def textual(ending: str) -> bool:
-    """Whether a file with this ending may hold readable text and nothing else."""
+    """Return whether files with this extension contain nothing but readable text."""
     return all(f.textual for f in FORMATS.values() if ending in f.endings)
 
 
-def tell(data: bytes, name: str) -> Format | Container:
-    """Tell the format of a file, as far as that takes no parser.
+def tell(file_bytes: bytes, name: str) -> Format | Container:
+    """Recognise the format of a file, as far as that needs no parser.
 
-    Where the first bytes leave no doubt they win over the name: a PDF called ``x.txt`` is a PDF.
-    Formats that are themselves readable text (CSV, JSON, e-mail …) go by the name, and by the
-    content only where the name says nothing. What a container holds is told in the child.
+    First bytes that leave no doubt take precedence over the name: a PDF called ``x.txt`` is a PDF.
+    Formats that are readable text themselves (CSV, JSON, e-mail …) are recognised by the name, and
+    by the content only if the name is no help. The child recognises the contents of containers.
 
     Returns:
         A row of :data:`FORMATS` or of :data:`CONTAINERS`.
@@ -255,34 +254,34 @@ def tell(data: bytes, name: str) -> Format | Container:
     Raises:
         InputError: A known kind of file without a reader.
     """
-    by_content = _by_magic(data)
+    by_content = _by_magic(file_bytes)
     if by_content is not None:
         return by_content
     ending = PurePath(name).suffix.lower()
-    if ending in (".txt", ".log", "") and (shaped := _by_shape(data)):
+    if ending in (".txt", ".log", "") and (shaped := _by_shape(file_bytes)):
         return shaped
     for form in FORMATS.values():
         if ending in form.endings:
-            # Named like a packed or printed document, but its content is not one.
-            return form if form.textual else _textual(data)
-    return _textual(data)
+            # The name is that of a binary format, but the content is not.
+            return form if form.textual else _textual(file_bytes)
+    return _textual(file_bytes)
 
 
-def _by_magic(data: bytes) -> Format | Container | None:
-    if _is_pdf(data):
+def _by_magic(file_bytes: bytes) -> Format | Container | None:
+    if _is_pdf(file_bytes):
         return FORMATS["pdf"]
-    if data.lstrip()[:5].startswith(b"{\\rtf"):
+    if file_bytes.lstrip()[:5].startswith(b"{\\rtf"):
         return FORMATS["rtf"]
     for container in CONTAINERS.values():
-        if data.startswith(container.magic):
+        if file_bytes.startswith(container.magic):
             return container
-    if data.startswith(_PICTURES):
+    if file_bytes.startswith(_PICTURES):
         return FORMATS["picture"]
-    if _is_flat_package(data):
+    if _is_flat_package(file_bytes):
         return CONTAINERS["package"]
-    for magic, what in _STRANGERS:
-        if data.startswith(magic):
-            raise no_reader(what)
+    for magic, kind in _WITHOUT_READER:
+        if file_bytes.startswith(magic):
+            raise no_reader(kind)
     return None
 
 
@@ -295,32 +294,32 @@ _SHAPES: Final = {
         rb"(?:(?: |\xe2\x80\xaf)[AaPp]\.?[Mm]\.?)?(?:\] | - )[^\n]+\n){2}"
     ),
 }
-"""What files begin with that are named as plain text and yet are no text as it stands."""
+"""Beginnings of files that are named like plain text but have a structure of their own."""
 
 
-def _by_shape(data: bytes) -> Format | None:
-    head = data[:4096].removeprefix(b"\xef\xbb\xbf")
+def _by_shape(file_bytes: bytes) -> Format | None:
+    head = file_bytes[:4096].removeprefix(b"\xef\xbb\xbf")
     for name, shape in _SHAPES.items():
         if shape.match(head):
             return FORMATS[name]
     return None
 
 
-def _is_flat_package(data: bytes) -> bool:
-    """Whether a file is a document of an office program in one XML file."""
-    head = data[:_HEAD_OF_XML].replace(b"\x00", b"")  # UTF-16 is seen through
+def _is_flat_package(file_bytes: bytes) -> bool:
+    """Return whether a file is an office document stored as one XML file."""
+    head = file_bytes[:_HEAD_OF_XML].replace(b"\x00", b"")  # UTF-16 is seen through
     return bool(_ROOT_OF_FLAT.match(head)) and any(name in head for name in _NAMESPACES_OF_FLAT)
 
 
-def _is_pdf(data: bytes) -> bool:
-    """Whether a file is a PDF; its first line may stand behind what a mailer put before it."""
-    if data.startswith(b"%PDF-"):
+def _is_pdf(file_bytes: bytes) -> bool:
+    """Return whether a file is a PDF; a mailer may have added lines before its first line."""
+    if file_bytes.removeprefix(b"\xef\xbb\xbf").startswith(b"%PDF-"):
         return True
-    return bool(_PDF_LINE.search(data[:1024])) and b"endobj" in data
+    return bool(_PDF_LINE.search(file_bytes[:1024])) and b"endobj" in file_bytes
 
 
-def _textual(data: bytes) -> Format:
-    head = data[:4096].removeprefix(b"\xef\xbb\xbf")
+def _textual(file_bytes: bytes) -> Format:
+    head = file_bytes[:4096].removeprefix(b"\xef\xbb\xbf")
     if _HTML.match(head):
         return FORMATS["html"]
     if _MBOX.match(head):
@@ -331,25 +330,25 @@ def _textual(data: bytes) -> Format:
     return FORMATS["text"]
 
 
-def no_reader(what: Phrase) -> InputError:
-    """Return the refusal of a kind of file that nothing here reads."""
-    return InputError("input.no-reader", what=what, code="input-format")
+def no_reader(kind: Phrase) -> InputError:
+    """Return the error for a kind of file that has no reader."""
+    return InputError("input.no-reader", what=kind, code="input-format")
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReadOptions:
-    """What the user may say about a file.
+    """Options for reading a file.
 
     Attributes:
-        encoding: Use this one; None chooses by :mod:`.encodings`.
-        format: A name of :data:`.formats.FORMATS`; None looks at the content, then at the name.
-        field: For JSON: the field that holds the text; None takes the first known name.
-        trust: Certificates, PEM, whose signatures of manifests are trusted; empty trusts nobody.
-        leave_out: What is left out of the examined text, of
-            :data:`~pura.record.left_out.LEAVE_OUT`; each piece becomes a part of its own.
+        encoding: Encoding of the text; None detects it (:mod:`.encodings`).
+        format: A name of :data:`FORMATS`; None recognises the format by content and name.
+        field: For JSON, the field with the text; None takes the first known field.
+        trust: Trusted certificates for signatures of manifests, PEM; empty trusts nobody.
+        leave_out: Rules of :data:`~pura.record.left_out.LEAVE_OUT` for content that is not
+            examined; each excluded piece becomes a separate part.
 
     Raises:
-        InputError: There is no such encoding or format: wrong use, no fault of a file.
+        InputError: There is no such encoding or format.
     """
 
     encoding: str | None = None
@@ -379,16 +378,17 @@ MAX_ANSWER_BYTES: Final = 128 << 20
 """Bytes that the child may send back; JSON writes one character in up to six bytes."""
 
 LENGTHS: Final = struct.Struct(">II")
-"""Before each answer of a child that goes on: bytes of the JSON, and of what follows it."""
+"""Header of each answer of a child that answers repeatedly: bytes of the JSON part, and bytes of
+the part after it."""
 
 CHILD_MEMORY_BYTES: Final = 1 << 30
 """Address space of the child, where the system can limit it."""
 CHILD_CPU_SECONDS: Final = 30
 """Processor time of the child."""
 CHILD_WALL_SECONDS: Final = 60.0
-"""Time on the clock, from start to answer."""
+"""Elapsed time from start to answer."""
 CHILD_OPEN_FILES: Final = 3
-"""Descriptors of the child: input, output, errors. With these taken it can open nothing."""
+"""Descriptors of the child: input, output, errors. It cannot open any others."""
 
 MAX_UNPACKED_BYTES: Final = 64 << 20
 """Bytes that one part of a packed document (docx, odt, xlsx, pptx) may unpack to."""
@@ -399,7 +399,7 @@ MAX_MAIL_DEPTH: Final = 20
 MAX_MAIL_PARTS: Final = 1000
 """MIME parts of one message."""
 MAX_MAIL_HEADER_BYTES: Final = 8 << 10
-"""Bytes of one header that says what a MIME part is; honest ones have a few hundred."""
+"""Bytes of one header that describes a MIME part; normal ones have a few hundred."""
 MAX_MAIL_HEADERS_BYTES: Final = 256 << 10
 """Bytes of all such headers of one message together."""
 MAX_MAIL_PARAMETERS: Final = 200
@@ -414,16 +414,16 @@ MAX_EMBEDDED: Final = 500
 """Documents inside one file, on all levels together; further ones are listed as unreadable."""
 
 
-def over(key: str, /, **values: Value) -> InputError:
-    """Return the refusal that names a limit."""
-    return InputError(key, code="input-limit", **values)
+def over(key: str, /, **parameters: Value) -> InputError:
+    """Return the error for an exceeded limit."""
+    return InputError(key, code="input-limit", **parameters)
 
 
 def check(extracts: list[Extract]) -> None:
-    """Refuse an answer that is over a limit.
+    """Require that the texts of a file stay within the limits.
 
     Raises:
-        InputError: Too many parts or characters.
+        InputError: There are too many parts or characters.
     """
     if len(extracts) > MAX_PARTS:
         raise over("limit.texts", most=MAX_PARTS)
@@ -432,44 +432,44 @@ def check(extracts: list[Extract]) -> None:
 
 
 def truncated() -> InputError:
-    """Return the refusal of a file whose end, without which nothing can be read, is missing."""
+    """Return the error for a file that cannot be read because its end is missing."""
     return InputError("input.truncated", code="input-truncated")
 
 
 def refusal(error: Exception, label: Phrase) -> InputError:
-    """Return the refusal that the fault of a parser means.
+    """Convert an exception of a parser to the error that the user gets.
 
     Args:
-        error: What the parser raised, other than :class:`MemoryError`.
-        label: What was being read.
+        error: Exception that the parser raised, other than :class:`MemoryError`.
+        label: Name of the format, for the message.
     """
     if isinstance(error, InputError):
         return error
     if isinstance(error, RecursionError):
         return over("limit.deep")
     if isinstance(error, PermissionError):
-        # Of the audit hook, or of the kernel: no honest file makes a reader reach outside.
+        # Raised by the audit hook or the kernel: only a hostile file makes a reader reach outside.
         return InputError("reader.forbidden", label=label, code="reader-forbidden")
-    return damaged(label)  # what kind of exception it was helps nobody who has the file
+    return damaged(label)  # the kind of exception would not help the user
 
 
 def memory() -> InputError:
-    """Return the refusal of a file that needs too much memory."""
+    """Return the error for a file that needs too much memory."""
     return over("limit.memory", mebibytes=CHILD_MEMORY_BYTES >> 20)
 
 
-def damaged(label: Phrase, why: Phrase | None = None) -> InputError:
-    """Return the refusal of a file that its parser cannot understand, with the reason if known."""
-    if why is None:
+def damaged(label: Phrase, reason: Phrase | None = None) -> InputError:
+    """Return the error for a file that its parser cannot read, with the reason if known."""
+    if reason is None:
         return InputError("input.damaged", label=label, code="input-damaged")
-    return InputError("input.damaged-why", label=label, why=why, code="input-damaged")
+    return InputError("input.damaged-why", label=label, why=reason, code="input-damaged")
 
 
 def refuse_ending(status: int, label: Phrase, *, late: bool) -> None:
-    """Refuse a file whose reader ended otherwise than by itself.
+    """Require that the reader of a file ended normally.
 
     Raises:
-        InputError: Why.
+        InputError: The reader was stopped or crashed; the error names the reason.
     """
     if late:
         raise over("limit.time", seconds=f"{CHILD_WALL_SECONDS:g}")
@@ -478,7 +478,7 @@ def refuse_ending(status: int, label: Phrase, *, late: bool) -> None:
     if status == NOT_SHUT_STATUS:
         raise InputError("reader.cage", code="input-sandbox")
     if status != 0:
-        # Python says MemoryError, C code dies of it: by abort, by a bad access, or by a status.
+        # Python raises MemoryError; C code ends by an abort, a bad access, or an exit status.
         if status in (-getattr(signal, "SIGKILL", 9), -getattr(signal, "SIGABRT", 6)):
             raise memory()
         raise InputError("reader.stopped", label=label, status=status, code="input-crash")

@@ -1,14 +1,14 @@
 """Quotations and lists of references, left out of the examined text by a rule fixed beforehand.
 
-The rule (``leave_out`` of the policy) looks at characters, and at what a format says of its
-paragraphs; never at a key. So the text that is examined is chosen before any evidence is, and every
-bound holds for it as for any other text. Each piece stays where it is in the text as found, is
-listed with its words, and is a part of its own that can be examined by itself.
+The rule (``leave_out`` of the policy) depends on characters and on the paragraph styles of the
+format, never on a key. The examined text is therefore chosen before any evidence exists, and every
+bound holds for it as for any other text. Each piece keeps its position in the text as found, is
+listed with its words, and becomes a separate part that can be examined.
 
 A quotation is a stretch of at least :data:`LEAST_WORDS` words between quotation marks within one
-paragraph, a run of lines behind ``>``, an environment of LaTeX, or a paragraph that its format
-calls a quotation. A list of references begins with its heading, on a line of its own, and ends with
-the text or with the heading of what is no list of references.
+paragraph, a run of lines that begin with ``>``, an environment of LaTeX, or a paragraph that its
+format marks as a quotation. A list of references begins with its heading, which is a line by
+itself, and ends at the end of the text or at the next heading of another kind.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from pura.record.left_out import (
 from pura.words.sentences import Sentence, sentence
 
 LEAST_WORDS: Final = 15
-"""Words from which a stretch between quotation marks is left out.
+"""Least number of words between quotation marks that count as a quotation.
 
-Titles, terms and most lines of dialogue are shorter; a shorter stretch could hardly weaken a mark
-or carry one that an audit would find."""
+Titles, terms and most lines of dialogue are shorter. A shorter stretch could hardly weaken a mark,
+or carry one that an audit would detect."""
 
 _NAMES: Final = {LeftOutKind.QUOTATION: "quotation", LeftOutKind.REFERENCES: "references"}
 _QUOTATIONS_NOTE: Final = "reading.rule-quotations"
@@ -55,10 +55,10 @@ _CLOSING: Final = {
     "《": "》",
     '"': '"',
 }
-"""The marks that may end what a mark begins; German books turn « and » around."""
+"""Closing quotation marks for each opening one; German books use « and » the other way round."""
 _MARK: Final = re.compile(f"[{''.join({*_CLOSING, *''.join(_CLOSING.values())})}]")
 _BLANK_INSIDE: Final = "«‹"
-"""Marks behind which French sets a blank."""
+"""Opening marks that French typography puts a blank after."""
 _QUOTED_LINES: Final = re.compile(r"(?:^[ \t]{0,3}>[^\n]*(?:\n|\Z))+", re.MULTILINE)
 _QUOTE_SIGN: Final = re.compile(r"^[ \t]{0,3}>[> \t]*", re.MULTILINE)
 _LATEX: Final = re.compile(r"\\(begin|end)\{(quote|quotation|displayquote|verse)\*?\}")
@@ -69,10 +69,10 @@ class _Stretch:
     """A stretch of a text that a rule leaves out.
 
     Attributes:
-        kind: What it is.
-        start: First character, of a quotation its mark.
+        kind: Quotation or list of references.
+        start: First character, including quotation marks.
         end: Character after the last.
-        inner: What stands inside, without marks.
+        inner: The text inside, without quotation marks.
     """
 
     kind: LeftOutKind
@@ -82,20 +82,20 @@ class _Stretch:
 
 
 def apply_rule(document: Document, rule: Sequence[str]) -> tuple[Document, tuple[Document, ...]]:
-    """Set apart what a rule leaves out of a text.
+    """Apply a rule to a text.
 
     Args:
         document: The text, as it was read.
-        rule: Of :data:`~pura.record.left_out.LEAVE_OUT`.
+        rule: Values of :data:`~pura.record.left_out.LEAVE_OUT`.
 
     Returns:
-        The text with its pieces named, of which everything else is examined; and the pieces as
-        texts of their own. Where nothing would be left to examine, nothing is left out.
+        The text with its excluded pieces, and these pieces as separate texts. If nothing would be
+        left to examine, nothing is excluded.
     """
     text, names = document.text, tuple(rule)
     stretches = _without_overlaps(_stretches(document, names))
     notes = tuple(note for note in document.notes if note.key not in _RULE_NOTES)
-    kept = replace(document, rule=names, excluded=(), notes=notes)
+    uncut = replace(document, rule=names, excluded=(), notes=notes)
     pieces: list[ExcludedPiece] = []
     parts: list[Document] = []
     counts = dict.fromkeys(_NAMES, 0)
@@ -109,7 +109,7 @@ def apply_rule(document: Document, rule: Sequence[str]) -> tuple[Document, tuple
         pieces.append(piece)
         parts.append(
             replace(
-                kept,
+                uncut,
                 text=stretch.inner,
                 part=part,
                 role=QUOTED,
@@ -121,14 +121,14 @@ def apply_rule(document: Document, rule: Sequence[str]) -> tuple[Document, tuple
                 manifests=(),
             )
         )
-    cut = replace(kept, excluded=tuple(pieces), notes=(*kept.notes, *_notes(counts)))
+    cut = replace(uncut, excluded=tuple(pieces), notes=(*uncut.notes, *_notes(counts)))
     if not word_count(cut.examined_text):
-        return kept, ()
+        return uncut, ()
     return cut, tuple(parts)
 
 
 def _notes(counts: dict[LeftOutKind, int]) -> Iterator[Sentence]:
-    """Yield what is said of pieces that were left out, kind by kind."""
+    """Yield a note for each kind of excluded piece."""
     if counts[LeftOutKind.QUOTATION]:
         yield sentence(_QUOTATIONS_NOTE, n=counts[LeftOutKind.QUOTATION])
     if counts[LeftOutKind.REFERENCES]:
@@ -136,7 +136,7 @@ def _notes(counts: dict[LeftOutKind, int]) -> Iterator[Sentence]:
 
 
 def by_rule(extraction: Extraction, rule: Sequence[str]) -> Extraction:
-    """Return a file whose usual parts are examined without what a rule leaves out of them."""
+    """Apply a rule to the main texts and attachments of a file."""
     if not rule:
         return extraction
     documents: list[Document] = []
@@ -150,29 +150,29 @@ def by_rule(extraction: Extraction, rule: Sequence[str]) -> Extraction:
 
 
 def under_rule(document: Document, rule: Sequence[str]) -> Document:
-    """Return a chosen text as a rule leaves it, listing what is left out of it.
+    """Apply a rule to a chosen text, unless it was read under this rule.
 
-    A text that was read under this rule stays as it is. This is the last gate before an audit, for
-    texts that never were a file, and for files that were read before the rule was known.
+    This is the last check before an audit, for texts that were never a file, and for files that
+    were read before the rule was known.
     """
     if document.rule == tuple(rule) or document.kind in _NAMES:
         return document
     before = {piece.part for piece in document.excluded}
     listed = [entry for entry in document.left_out if entry.part not in before]
     cut, parts = apply_rule(replace(document, excluded=()), rule)
-    # A part that was asked for by name has no parts of its own when the file is read again.
-    named = document.role in (MAIN, ATTACHMENT)
+    # A part that was requested by name has no named pieces when the file is read again.
+    has_part_names = document.role in (MAIN, ATTACHMENT)
     listed += [
-        LeftOut.of_text(part.kind, part.text, part=part.part if named else "")
+        LeftOut.of_text(part.kind, part.text, part=part.part if has_part_names else "")
         for part in parts
         if part.kind is not None
     ]
-    beside = max(0, document.examined_words - document.words)
-    return replace(cut, left_out=tuple(listed), examined_words=beside + cut.words)
+    other_words = max(0, document.examined_words - document.words)
+    return replace(cut, left_out=tuple(listed), examined_words=other_words + cut.words)
 
 
 def parts_of(document: Document, rule: Sequence[str]) -> tuple[Document, ...]:
-    """Return what a rule leaves out of a text as texts of their own."""
+    """Return the pieces that a rule leaves out of a text, as separate texts."""
     return apply_rule(document, rule)[1]
 
 
@@ -197,22 +197,22 @@ def _stretches(document: Document, rule: tuple[str, ...]) -> Iterator[_Stretch]:
 
 
 def _quotation(text: str, start: int, end: int, inner: str) -> Iterator[_Stretch]:
-    """Yield a quotation, unless it holds no word; blanks around it belong to the text."""
+    """Yield a quotation without blanks around it, unless it has no words."""
     if word_count(inner):
-        found = text[start:end]
-        start += len(found) - len(found.lstrip())
-        end = start + len(found.strip())
+        stretch = text[start:end]
+        start += len(stretch) - len(stretch.lstrip())
+        end = start + len(stretch.strip())
         yield _Stretch(kind=LeftOutKind.QUOTATION, start=start, end=end, inner=inner.strip())
 
 
 def _environments(text: str) -> Iterator[tuple[int, int, str]]:
     """Yield start, end and content of LaTeX's environments for quotations."""
     opened: re.Match[str] | None = None
-    for found in _LATEX.finditer(text):
-        if found[1] == "begin":
-            opened = opened or found
-        elif opened is not None and found[2] == opened[2]:
-            yield opened.start(), found.end(), text[opened.end() : found.start()]
+    for command in _LATEX.finditer(text):
+        if command[1] == "begin":
+            opened = opened or command
+        elif opened is not None and command[2] == opened[2]:
+            yield opened.start(), command.end(), text[opened.end() : command.start()]
             opened = None
 
 
@@ -226,37 +226,37 @@ def _between_marks(text: str) -> Iterator[tuple[int, int, str]]:
     for end in (*_PARAGRAPH_END.finditer(text), None):
         limit = len(text) if end is None else end.start()
         following = "" if end is None else text[end.end() : end.end() + 1]
-        done = begin
+        previous_end = begin
         for start, stop, closed in sorted(_pairs(text, begin, limit, following)):
-            if start >= done:
+            if start >= previous_end:
                 yield start, stop, text[start + 1 : stop - closed]
-                done = stop
+                previous_end = stop
         begin = limit
 
 
 def _pairs(text: str, begin: int, limit: int, following: str) -> Iterator[tuple[int, int, bool]]:
-    """Yield start and end of what marks of a paragraph enclose, and whether a mark ends it.
+    """Yield start and end of the quotations in a paragraph, and whether a mark closes each.
 
     Args:
         text: The text.
         begin: First character of the paragraph.
         limit: Character after its last.
-        following: What the next paragraph begins with.
+        following: First character of the next paragraph.
     """
     opened: list[tuple[str, int]] = []
     awaited = dict.fromkeys("".join(_CLOSING.values()), 0)
     for mark in _MARK.finditer(text, begin, limit):
-        sign, place = mark[0], mark.start()
-        if awaited.get(sign) and _closes(text, place):
+        sign, position = mark[0], mark.start()
+        if awaited.get(sign) and _closes(text, position):
             while opened:
                 opener, start = opened.pop()
                 for closer in _CLOSING[opener]:
                     awaited[closer] -= 1
                 if sign in _CLOSING[opener]:
-                    yield start, place + 1, True
+                    yield start, position + 1, True
                     break
-        elif sign in _CLOSING and _opens(text, place):
-            opened.append((sign, place))
+        elif sign in _CLOSING and _opens(text, position):
+            opened.append((sign, position))
             for closer in _CLOSING[sign]:
                 awaited[closer] += 1
     for opener, start in opened:
@@ -265,20 +265,20 @@ def _pairs(text: str, begin: int, limit: int, following: str) -> Iterator[tuple[
             break
 
 
-def _opens(text: str, place: int) -> bool:
-    """Whether a mark stands where a quotation begins: before a word, and behind none."""
-    behind = text[place + 1 : place + 2] or " "
-    if place and text[place - 1].isalnum():
+def _opens(text: str, position: int) -> bool:
+    """Return whether a mark may open a quotation: a word follows it, and none precedes it."""
+    following = text[position + 1 : position + 2] or " "
+    if position and text[position - 1].isalnum():
         return False
-    return text[place] in _BLANK_INSIDE or not behind.isspace()
+    return text[position] in _BLANK_INSIDE or not following.isspace()
 
 
-def _closes(text: str, place: int) -> bool:
-    """Whether a mark stands where a quotation may end, and is no apostrophe inside a word."""
-    before, behind = text[place - 1 : place], text[place + 1 : place + 2]
-    if text[place] == '"':
+def _closes(text: str, position: int) -> bool:
+    """Return whether a mark may close a quotation, and is not an apostrophe inside a word."""
+    before, following = text[position - 1 : position], text[position + 1 : position + 2]
+    if text[position] == '"':
         return not before.isspace()
-    return text[place] not in "’‘" or not (before.isalnum() and behind.isalnum())
+    return text[position] not in "’‘" or not (before.isalnum() and following.isalnum())
 
 
 _TITLES: Final = frozenset(
@@ -296,15 +296,15 @@ _TITLES: Final = frozenset(
         *("参考文献", "參考文獻", "引用文献"),
     }
 )
-"""Headings of lists of references, in small letters."""
+"""Headings of lists of references, in lower case."""
 _OTHER_TITLES: Final = (
     *("appendix", "appendices", "anhang", "anhänge", "annex", "annexe", "apéndice", "appendice"),
     *("acknowledg", "danksagung", "remerciements", "about the author", "über die autor"),
     *("supplementary", "glossar", "index", "eidesstattliche", "selbstständigkeitserklärung"),
     *("selbständigkeitserklärung", "abbildungsverzeichnis", "list of figures", "funding"),
 )
-"""What headings begin with that may stand behind a list of references, in small letters."""
-_LONGEST_TITLE: Final = 80
+"""Beginnings of headings that may follow a list of references, in lower case."""
+_LONGEST_TITLE: Final = 80  # characters of a line that may be a heading
 _BEFORE_TITLE: Final = re.compile(
     r"#{1,6}|\\(?:sub)*section\*?\{|(?:\d{1,2}|[ivx]{1,5})(?:\.\d{1,2}){0,3}[.)]?(?=\s)"
 )
@@ -312,39 +312,39 @@ _ENTRY: Final = re.compile(
     r"\b(?:1[5-9]|20)\d\d[a-z]?\b|\bdoi\b|https?://|^\s*(?:\[[\w+]{1,12}\]|\\bibitem)|\bo\. ?J\.",
     re.IGNORECASE,
 )
-"""What a line of a list of references has: a year, an address, a label."""
-_LEAST_ENTRIES: Final = 2
+"""Signs of an entry in a list of references: a year, an address, a label."""
+_LEAST_ENTRIES: Final = 2  # fewer are not a list
 _ENTRIES_SHARE: Final = 0.2  # of the lines: an entry may be broken into four or five
 
 
 def _references(text: str) -> _Stretch | None:
-    """Return the list of references, the last one where there are several."""
-    found: _Stretch | None = None
+    """Return the last list of references, or None."""
+    references: _Stretch | None = None
     heading: int | None = None
-    begin = place = 0
+    begin = position = 0
     for line in [*text.splitlines(keepends=True), ""]:
         title = _title(line)
-        listed, other = title in _TITLES, title.startswith(_OTHER_TITLES)
-        if heading is not None and (listed or other or not line or line.startswith("#")):
-            found = _listed(text, heading, begin, place) or found
+        listed, ends_list = title in _TITLES, title.startswith(_OTHER_TITLES)
+        if heading is not None and (listed or ends_list or not line or line.startswith("#")):
+            references = _listed(text, heading, begin, position) or references
             heading = None
-        place += len(line)
+        position += len(line)
         if listed:
-            heading, begin = place - len(line), place
-    return found
+            heading, begin = position - len(line), position
+    return references
 
 
 def _title(line: str) -> str:
-    """Return a line as a heading is compared, in small letters; empty where it is too long."""
+    """Return a line without numbering and markup, in lower case; empty if it is too long."""
     if len(line) > _LONGEST_TITLE:
         return ""
-    words = line.strip().lower()
-    numbered = _BEFORE_TITLE.match(words)
-    return words[numbered.end() if numbered else 0 :].strip(" \t*_#:{}")
+    heading = line.strip().lower()
+    numbered = _BEFORE_TITLE.match(heading)
+    return heading[numbered.end() if numbered else 0 :].strip(" \t*_#:{}")
 
 
 def _listed(text: str, heading: int, begin: int, end: int) -> _Stretch | None:
-    """Return what stands below a heading if it is a list of references."""
+    """Return the section below a heading, if it is a list of references."""
     lines = [line for line in text[begin:end].splitlines() if line.strip()]
     entries = sum(bool(_ENTRY.search(line)) for line in lines)
     if entries < max(_LEAST_ENTRIES, _ENTRIES_SHARE * len(lines)):
@@ -355,31 +355,31 @@ def _listed(text: str, heading: int, begin: int, end: int) -> _Stretch | None:
 
 
 def _without_overlaps(stretches: Iterator[_Stretch]) -> list[_Stretch]:
-    """Return stretches in the order of the text, of those that overlap the one that begins first.
+    """Return stretches in the order of the text; of overlapping ones, the first is kept.
 
-    Of two that begin at one place it is the longer one.
+    Of two that begin at the same position, the longer one is kept.
     """
-    kept: list[_Stretch] = []
-    for stretch in sorted(stretches, key=lambda one: (one.start, -one.end)):
-        if not kept or stretch.start >= kept[-1].end:
-            kept.append(stretch)
-    return kept
+    separate: list[_Stretch] = []
+    for stretch in sorted(stretches, key=lambda stretch: (stretch.start, -stretch.end)):
+        if not separate or stretch.start >= separate[-1].end:
+            separate.append(stretch)
+    return separate
 
 
 def _with_blanks(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return a piece with the blanks before it or behind it, whichever part less.
+    """Extend a piece by the smaller of the gaps before and after it.
 
-    So the larger one of two gaps stays where the piece was, a paragraph's end before a blank.
+    The larger gap stays where the piece was; the end of a paragraph is larger than a blank.
     """
-    before, behind = start, end
+    before, next_start = start, end
     while before and text[before - 1].isspace():
         before -= 1
-    while behind < len(text) and text[behind].isspace():
-        behind += 1
-    gap, next_gap = text[before:start], text[end:behind]
-    if before and (not gap or _breadth(gap) <= _breadth(next_gap) or behind == len(text)):
+    while next_start < len(text) and text[next_start].isspace():
+        next_start += 1
+    gap, next_gap = text[before:start], text[end:next_start]
+    if before and (not gap or _breadth(gap) <= _breadth(next_gap) or next_start == len(text)):
         return before, end
-    return start, behind
+    return start, next_start
 
 
 def _breadth(gap: str) -> tuple[int, int]:

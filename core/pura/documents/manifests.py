@@ -21,82 +21,82 @@ from pura.record.provenance import ABSENT, FORMS, STATES, UNCHECKED, WHY, Manife
 CHILD: Final = "pura.documents.child"
 
 
-def ask_child(asked: bytes, heartbeat: Checkpoint = never_cancelled) -> ChildResult:
-    """Ask the sandboxed child that parses what strangers sent.
+def ask_child(request: bytes, heartbeat: Checkpoint = never_cancelled) -> ChildResult:
+    """Send a request to the sandboxed child that parses untrusted input.
 
     Args:
-        asked: A line of JSON, and what it is about.
-        heartbeat: Called twenty times a second; whatever it raises kills the child first.
+        request: A line of JSON, then the bytes that it is about.
+        heartbeat: Called twenty times a second; an exception that it raises kills the child first.
 
     Raises:
-        InputError: It cannot be started.
+        InputError: The child cannot be started.
     """
     with os_error_as(InputError, "reader.start", code="input-start"):
         child = start_child(CHILD)
     return converse(
         child,
-        asked,
+        request,
         seconds=formats.CHILD_WALL_SECONDS,
         most=formats.MAX_ANSWER_BYTES,
         heartbeat=heartbeat,
     )
 
 
-def may_hold(form: str, data: bytes) -> bool:
-    """Whether a file of a format may hold a manifest of its own: bytes of each are there."""
-    known = reading.FILES.get(form)
-    return known is not None and known[1] in data
+def may_hold(form: str, file_bytes: bytes) -> bool:
+    """Return whether a file may contain a manifest, judged by its format and its bytes."""
+    file_kind = reading.FILES.get(form)
+    return file_kind is not None and file_kind[1] in file_bytes
 
 
 def in_texts(
     texts: Sequence[tuple[str, str]], trust: str, *, heartbeat: Checkpoint = never_cancelled
 ) -> list[tuple[ManifestFacts, ...]]:
-    """Return the manifests among the characters of texts; where there are any, a child looks.
+    """Return the manifests among the characters of texts, verified by a child.
 
     Args:
-        texts: Each with the name of its encoding: a byte order mark is bound as well.
+        texts: Each with the name of its encoding: a byte order mark is part of the signed bytes.
         trust: Certificates whose signatures are trusted, PEM.
         heartbeat: Called while the child works; may raise to stop it.
     """
     assets: dict[int, Asset] = {}
     for number, (text, encoding) in enumerate(texts):
         if reading.wrappers(text):
-            data = text.encode(encoding if encoding == "utf-8-sig" else "utf-8")
-            assets[number] = Asset(form="text", data=data, text=reading.without(text))
-    told = dict(
+            encoded = text.encode(encoding if encoding == "utf-8-sig" else "utf-8")
+            assets[number] = Asset(form="text", data=encoded, text=reading.without(text))
+    manifests_by_text = dict(
         zip(assets, verified(list(assets.values()), trust, heartbeat=heartbeat), strict=True)
     )
-    return [told.get(number, ()) for number in range(len(texts))]
+    return [manifests_by_text.get(number, ()) for number in range(len(texts))]
 
 
 def verified(
     assets: Sequence[Asset], trust: str, *, heartbeat: Checkpoint = never_cancelled
 ) -> list[tuple[ManifestFacts, ...]]:
-    """Verify the manifests of assets in a child; what it cannot do costs no text.
+    """Verify the manifests of assets in a child; its failure does not stop an audit.
 
     Args:
         assets: Files and texts.
         trust: Certificates whose signatures are trusted, PEM.
-        heartbeat: Called twenty times a second; whatever it raises kills the child first.
+        heartbeat: Called twenty times a second; an exception that it raises kills the child first.
 
     Returns:
-        Those of each asset.
+        The facts about the manifests of each asset.
     """
     if not assets or not reading.installed():
         return reading.named(assets, "extra")
     request = [
-        {"form": one.form, "data": base64.b64encode(one.data).decode(), "text": one.text}
-        for one in assets
+        {"form": asset.form, "data": base64.b64encode(asset.data).decode(), "text": asset.text}
+        for asset in assets
     ]
     head = json.dumps({"trust": trust}).encode()
     ending = ask_child(head + b"\n" + json.dumps(request).encode(), heartbeat)
     try:
-        found = [_taken(rows) for rows in json.loads(ending.answer)["manifests"]]
+        manifests = [_validated(rows) for rows in json.loads(ending.answer)["manifests"]]
     except (ValueError, TypeError, KeyError, RecursionError, RecordError):
-        found = []
-    if ending.status or ending.late or len(found) != len(assets):
+        manifests = []
+    if ending.status or ending.late or len(manifests) != len(assets):
         return reading.named(assets, "stopped")
-    return found
+    return manifests
 
 
 def verified_store(
@@ -110,7 +110,7 @@ def verified_store(
         heartbeat: Called twenty times a second; whatever it raises kills the child first.
 
     Returns:
-        ``not-checked`` where the extra is not installed or the child stopped.
+        The facts; the state ``not-checked`` if the extra is not installed or the child failed.
 
     Raises:
         InputError: The child cannot be started.
@@ -121,28 +121,32 @@ def verified_store(
     ending = ask_child(head + b"\n" + store, heartbeat)
     try:
         facts = decoder.decode(StoreFacts, json.loads(ending.answer)["store"])
-        known = facts.state in STATES and (not facts.fingerprint or is_hex(facts.fingerprint, 64))
+        is_valid = facts.state in STATES and (
+            not facts.fingerprint or is_hex(facts.fingerprint, 64)
+        )
     except (ValueError, TypeError, KeyError, RecursionError):
-        known = False
-    if ending.status or ending.late or not known:
+        is_valid = False
+    if ending.status or ending.late or not is_valid:
         return StoreFacts(state=UNCHECKED)
     return facts
 
 
-def _taken(rows: object) -> tuple[ManifestFacts, ...]:
-    """Take facts as the child sent them, if every part of them is as it makes them."""
-    found = decoder.decode(tuple[ManifestFacts, ...], rows)
-    for one in found:
-        known = one.form in FORMS and one.state in STATES and one.soft_binding == ABSENT
-        why = one.why in WHY.get(one.state, ("",))
-        shown = (one.signer, one.signed_at, one.manifest, one.reference, *one.values)
-        apart = one.fingerprint_distance
-        if one.signed_at:
-            dt.datetime.fromisoformat(one.signed_at)
-        if not (known and why and all(len(s) <= 200 and s.isprintable() for s in shown)):
+def _validated(rows: object) -> tuple[ManifestFacts, ...]:
+    """Validate the facts about manifests that the child sent."""
+    manifests = decoder.decode(tuple[ManifestFacts, ...], rows)
+    for facts in manifests:
+        is_known = facts.form in FORMS and facts.state in STATES and facts.soft_binding == ABSENT
+        has_reason = facts.why in WHY.get(facts.state, ("",))
+        strings = (facts.signer, facts.signed_at, facts.manifest, facts.reference, *facts.values)
+        distance = facts.fingerprint_distance
+        if facts.signed_at:
+            dt.datetime.fromisoformat(facts.signed_at)
+        if not (
+            is_known and has_reason and all(len(s) <= 200 and s.isprintable() for s in strings)
+        ):
             raise ValueError("manifest")
-        if apart is not None and not 0 <= apart <= 256:
+        if distance is not None and not 0 <= distance <= 256:
             raise ValueError("distance")
-    if len(found) > reading.MAX_MANIFESTS:
+    if len(manifests) > reading.MAX_MANIFESTS:
         raise ValueError("manifests")
-    return found
+    return manifests

@@ -1,9 +1,9 @@
-"""Pictures of text, read by Tesseract where it is installed.
+"""Text recognition in pictures by Tesseract, if it is installed.
 
-A PDF without text is drawn page by page in the sandboxed child (:mod:`.pages`); a picture goes to
-Tesseract as it is. Tesseract runs in a confined child of its own (:mod:`.ocr_child`) and answers
-with words and their boxes, of which lines and paragraphs are made as of a PDF's own words. What it
-read, with which languages, and how sure it was stands in the record.
+The pages of a PDF without text are drawn in the sandboxed child (:mod:`.pages`); a picture is
+passed to Tesseract unchanged. Tesseract runs in a separate, confined child (:mod:`.ocr_child`). It
+returns words and their boxes, which are joined to lines and paragraphs like the words of a PDF. The
+record shows which pages were read, with which languages, and how certain the result is.
 """
 
 from __future__ import annotations
@@ -40,20 +40,20 @@ if TYPE_CHECKING:
     from pura.documents.readers.pdf import PdfLine
 
 RECOGNISED: Final = "text-recognised"
-"""Name of what was done to a text that was read from pictures."""
+"""Name of the transform of a text that was recognised in pictures."""
 MAX_PAGES: Final = 200
 """Pages of one file that are read; further ones are listed."""
 _DPI: Final = 300
 """Resolution at which pages are drawn; Tesseract's networks are trained on letters of that size."""
-_POINTS: Final = 72
-_A4_WIDTH: Final = 595.0  # points; a picture says nothing reliable about its size
-_WALL_SECONDS: Final = 180.0
+_POINTS: Final = 72  # to an inch
+_A4_WIDTH: Final = 595.0  # points; the size that a picture declares is not reliable
+_WALL_SECONDS: Final = 180.0  # for one page; a dense page takes five on a slow processor
 _MAX_ANSWER_BYTES: Final = 16 << 20
 _UNSURE: Final = 60.0
-"""Confidence, in per cent, below which Tesseract's own programs mark a word as doubtful."""
+"""Confidence in per cent below which Tesseract's own tools mark a word as doubtful."""
 _MOST_LANGUAGES: Final = 3  # each further one takes as long as the first
 _NO_LANGUAGES: Final = ("osd", "equ", "snum")
-"""Data of Tesseract's that are no languages."""
+"""Data files of Tesseract that are not languages."""
 _LANGUAGE_NAMES: Final = {
     "bg": "bul", "ca": "cat", "cs": "ces", "da": "dan", "de": "deu", "el": "ell", "en": "eng",
     "es": "spa", "et": "est", "fi": "fin", "fr": "fra", "he": "heb", "hr": "hrv", "hu": "hun",
@@ -62,19 +62,19 @@ _LANGUAGE_NAMES: Final = {
     "sl": "slv", "sr": "srp", "sv": "swe", "tr": "tur", "uk": "ukr", "vi": "vie",
     "zh": "chi_sim",
 }  # fmt: skip
-"""What Tesseract calls the languages that locales name."""
+"""Tesseract's names of languages, by the codes that locales use."""
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tesseract:
-    """The program as it is installed here.
+    """An installed Tesseract.
 
     Attributes:
-        program: Where it is.
-        version: Such as ``5.3.0``.
-        languages: Those that it reads with, in the order in which it is told of them.
+        program: Path of the program.
+        version: Version, such as ``5.3.0``.
+        languages: Languages to read with, most important first.
     """
 
     program: Path
@@ -83,9 +83,9 @@ class Tesseract:
 
     @classmethod
     def installed(cls) -> Tesseract | None:
-        """Return it, with the languages of this system; None where it is not installed.
+        """Return the installed Tesseract with the languages of this system, or None.
 
-        On Windows it is not used: nothing there confines it.
+        On Windows it is not used, since nothing confines it there.
         """
         name = None if sys.platform == "win32" else shutil.which("tesseract")
         if name is None:
@@ -95,7 +95,7 @@ class Tesseract:
         language_list = engine._run(["--list-langs"])
         version = re.search(rb"tesseract v?([\w.-]+)", version_output or b"")
         names = (language_list or b"").decode("ascii", "replace").splitlines()[1:]
-        languages = languages_of_system([one.strip() for one in names if one.strip()])
+        languages = languages_of_system([name.strip() for name in names if name.strip()])
         if version is None or not languages:
             logger.warning("tesseract is installed and does not answer")
             return None
@@ -104,26 +104,29 @@ class Tesseract:
     def read(
         self, picture: bytes, *, dpi: int = 0, heartbeat: Checkpoint = never_cancelled
     ) -> bytes | None:
-        """Return the words of a picture as a table (TSV); None where it could not be read.
+        """Return the words of a picture as a table (TSV); None if it could not be read.
 
         Args:
             picture: PNG, JPEG, TIFF or PNM.
-            dpi: Its resolution; 0 leaves that to Tesseract.
-            heartbeat: Called twenty times a second; whatever it raises kills the child first.
+            dpi: Resolution of the picture; 0 lets Tesseract estimate it.
+            heartbeat: Called twenty times a second; an exception kills the child first.
         """
         arguments = ["stdin", "stdout", "-l", "+".join(self.languages)]
         arguments += ["--dpi", str(dpi)] if dpi else []
         return self._run([*arguments, "-c", "tessedit_create_tsv=1"], picture, heartbeat)
 
     def _run(
-        self, arguments: list[str], data: bytes = b"", heartbeat: Checkpoint = never_cancelled
+        self,
+        arguments: list[str],
+        standard_input: bytes = b"",
+        heartbeat: Checkpoint = never_cancelled,
     ) -> bytes | None:
         head = json.dumps({"program": str(self.program), "arguments": arguments}).encode()
         with os_error_as(InputError, "reader.start", code="input-start"):
             child = start_child("pura.documents.ocr_child")
         ending = converse(
             child,
-            head + b"\n" + data,
+            head + b"\n" + standard_input,
             seconds=_WALL_SECONDS,
             most=_MAX_ANSWER_BYTES,
             heartbeat=heartbeat,
@@ -137,19 +140,21 @@ class Tesseract:
 
 
 def languages_of_system(installed: Sequence[str]) -> tuple[str, ...]:
-    """Return the languages to read with: those of the system's settings, and English.
+    """Return the languages to read with: those of the system's locale, and English.
 
     Args:
-        installed: What Tesseract lists.
+        installed: Languages that Tesseract has.
 
     Returns:
-        Where none of them is installed, the first ones that are.
+        The installed ones of these languages; if there are none, the first installed languages.
     """
-    wanted = [*_locales(), "en"]
-    names = dict.fromkeys(_LANGUAGE_NAMES.get(one[:2].lower(), "") for one in wanted)
-    here = [name for name in names if name in installed]
-    others = [name for name in installed if name not in _NO_LANGUAGES and "/" not in name]
-    return tuple((here or others)[:_MOST_LANGUAGES])
+    locales = [*_locales(), "en"]
+    names = dict.fromkeys(
+        _LANGUAGE_NAMES.get(locale_name[:2].lower(), "") for locale_name in locales
+    )
+    usable = [name for name in names if name in installed]
+    all_languages = [name for name in installed if name not in _NO_LANGUAGES and "/" not in name]
+    return tuple((usable or all_languages)[:_MOST_LANGUAGES])
 
 
 def _locales() -> Iterator[str]:
@@ -160,15 +165,15 @@ def _locales() -> Iterator[str]:
 
 
 def missing() -> InputError:
-    """Return what is said of pictures of text where Tesseract is not installed."""
+    """Return the error for pictures of text if Tesseract is not installed."""
     return InputError("ocr.missing", code="input-ocr")
 
 
-def read_pdf(data: bytes, *, heartbeat: Checkpoint = never_cancelled) -> list[Extract]:
-    """Read the pages of a PDF that holds no text.
+def read_pdf(file_bytes: bytes, *, heartbeat: Checkpoint = never_cancelled) -> list[Extract]:
+    """Recognise the text on the pages of a PDF without text.
 
     Args:
-        data: The file.
+        file_bytes: The file.
         heartbeat: As of :meth:`Tesseract.read`.
 
     Raises:
@@ -178,13 +183,13 @@ def read_pdf(data: bytes, *, heartbeat: Checkpoint = never_cancelled) -> list[Ex
     if program is None:
         raise missing()
     tables: list[bytes | None] = []
-    with closing(Pages(lambda: data)) as pages:
+    with closing(Pages(lambda: file_bytes)) as pages:
         sizes = pages.sizes()
         for number, (width, height) in enumerate(sizes[:MAX_PAGES]):
             heartbeat()
             scale = _DPI / _POINTS
-            if (most := width * height * scale * scale) > MAX_PIXELS:
-                scale *= (MAX_PIXELS / most) ** 0.5
+            if (pixels := width * height * scale * scale) > MAX_PIXELS:
+                scale *= (MAX_PIXELS / pixels) ** 0.5
             columns, rows = int(width * scale), int(height * scale)
             if min(columns, rows) < 1:
                 tables.append(None)
@@ -195,17 +200,17 @@ def read_pdf(data: bytes, *, heartbeat: Checkpoint = never_cancelled) -> list[Ex
     return _extracts(program, tables, unread=len(sizes) - len(tables), label="pdf")
 
 
-def read_picture(data: bytes, *, heartbeat: Checkpoint = never_cancelled) -> list[Extract]:
-    """Read a picture; see :func:`read_pdf`."""
+def read_picture(file_bytes: bytes, *, heartbeat: Checkpoint = never_cancelled) -> list[Extract]:
+    """Recognise the text in a picture; see :func:`read_pdf`."""
     program = Tesseract.installed()
     if program is None:
         raise missing()
-    table = program.read(data, heartbeat=heartbeat)
+    table = program.read(file_bytes, heartbeat=heartbeat)
     return _extracts(program, [table], unread=0, label="picture")
 
 
 def _grey(pixels: bytes, width: int, height: int) -> bytes:
-    """Return a page that was drawn as a picture in grey (PGM)."""
+    """Convert the pixels of a drawn page to a grey picture (PGM)."""
     drawn = np.frombuffer(pixels, dtype=np.uint8).reshape(height, width, 4).astype(np.uint16)
     # Weights of ITU-R BT.601 in 256ths.
     grey = (29 * drawn[:, :, 0] + 150 * drawn[:, :, 1] + 77 * drawn[:, :, 2]) >> 8
@@ -214,7 +219,7 @@ def _grey(pixels: bytes, width: int, height: int) -> bytes:
 
 @dataclass(frozen=True, kw_only=True)
 class _RecognisedWord:
-    """A word as Tesseract saw it; lengths in pixels, from the upper left.
+    """A recognised word; lengths in pixels from the upper left corner of the page.
 
     Attributes:
         line: Numbers of page, block, paragraph and line.
@@ -266,10 +271,10 @@ def _words(table: bytes) -> tuple[list[_RecognisedWord], int, int]:
 def _extracts(
     program: Tesseract, tables: Sequence[bytes | None], *, unread: int, label: str
 ) -> list[Extract]:
-    """Return the text of pages that were read, and what stands on one after the other.
+    """Return the text of recognised pages, and their repeated headers and footers.
 
     Raises:
-        InputError: None of them could be.
+        InputError: No page could be read.
     """
     from pura.documents.readers.blocks import TextBlock, extract_apart
     from pura.documents.readers.pdf import assemble
@@ -280,8 +285,8 @@ def _extracts(
         read = [_words(table or b"") for table in tables]
     except ValueError:
         raise damaged(FORMATS[label].label, phrase("reader.no-answer")) from None
-    words = [word for page, _, _ in read for word in page]
-    if not words:
+    recognised = [word for page, _, _ in read for word in page]
+    if not recognised:
         raise InputError("ocr.nothing", code="input-ocr-empty")
     text = assemble([list(_lines(*page)) for page in read])
     missed = [number for number, table in enumerate(tables, 1) if table is None]
@@ -290,7 +295,7 @@ def _extracts(
     ]
     if unread:
         left_out.append(LeftOut(kind=LeftOutKind.PAGE, words=None, location=f"{MAX_PAGES + 1} …"))
-    unsure = sum(word.confidence < _UNSURE for word in words)
+    unsure = sum(word.confidence < _UNSURE for word in recognised)
     notes = [
         sentence(
             "reading.ocr",
@@ -298,12 +303,12 @@ def _extracts(
             version=program.version,
             languages=", ".join(program.languages),
         ),
-        sentence("reading.ocr-caution", words=len(words), unsure=unsure),
+        sentence("reading.ocr-caution", words=len(recognised), unsure=unsure),
     ]
-    done = Transform(name=RECOGNISED, count=len(words))
+    recognition = Transform(name=RECOGNISED, count=len(recognised))
     main = Extract(
         text=text.text,
-        transforms=(done, *(one for one in text.transforms if one.count)),
+        transforms=(recognition, *(change for change in text.transforms if change.count)),
         notes=tuple(notes),
         left_out=tuple(left_out),
         pages=tuple(text.starts) if label == "pdf" else (),
@@ -312,17 +317,17 @@ def _extracts(
     return [main, *extract_apart(running, "headers and footers", LeftOutKind.HEADER)]
 
 
-def _lines(words: list[_RecognisedWord], width: int, height: int) -> Iterator[PdfLine]:
-    """Yield the lines of a page as those of a PDF, in points from the lower left.
+def _lines(recognised: list[_RecognisedWord], width: int, height: int) -> Iterator[PdfLine]:
+    """Yield the lines of a page like those of a PDF, in points from the lower left corner.
 
-    Boxes of words are as high as their letters; lines are put on one pitch by their middle, and
-    have one size, or a line without descenders would look set apart.
+    Boxes of words are only as high as their letters. All lines therefore get the same size around
+    their middle; otherwise lines without descenders would seem to have larger gaps.
     """
     from pura.documents.readers.pdf import PdfLine
 
     scale = _A4_WIDTH / max(1, width)
-    size = median([word.height for word in words]) * scale if words else 1.0
-    for _, group in groupby(words, key=lambda word: word.line):
+    size = median([word.height for word in recognised]) * scale if recognised else 1.0
+    for _, group in groupby(recognised, key=lambda word: word.line):
         line = list(group)
         upper = min(word.top for word in line)
         lower = max(word.top + word.height for word in line)

@@ -1,10 +1,10 @@
 """The child process that becomes Tesseract: ``python -m pura.documents.ocr_child``.
 
 Standard input: one line of JSON (``program``, ``arguments``), then a picture to the end. Standard
-output: what the program writes. The sandbox of documents starts no program, so this child has a
-confinement of its own, which it enters before it turns into the program: no network, no files but
-those of the program and its libraries, to be read, no further processes, limits on time and memory.
-The picture was never a file, and nothing but text comes back.
+output: the output of the program. The sandbox for documents cannot start programs, so this child
+has a different confinement, which it enters before it turns into the program: no network, read
+access to the program and its libraries only, no further processes, limits on time and memory. The
+picture is never written to a file, and only text is returned.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ CPU_SECONDS: Final = 120
 """Processor time for one page; a dense one takes five seconds on a slow processor."""
 _MEMORY_BYTES: Final = 2 << 30
 """Address space: a page of 500 dpi and the networks of three languages take a third of it."""
-_OPEN_FILES: Final = 32
-_MAX_HEAD: Final = 1 << 16
+_OPEN_FILES: Final = 32  # for the libraries and the languages
+_MAX_HEAD: Final = 1 << 16  # bytes of the first line
 _SYSTEM: Final = ("/usr", "/lib", "/lib64", "/lib32", "/etc/ld.so.cache", "/nix/store")
-"""Where programs, their libraries and the languages of Tesseract are installed."""
+"""Folders of programs, their libraries and the languages of Tesseract."""
 _ENVIRONMENT: Final = {"OMP_THREAD_LIMIT": "1", "LC_ALL": "C", "PATH": "/usr/bin:/bin"}
 _STARTING: Final = "execve"
-"""The one call that reaches out and that is needed once more."""
+"""The one reaching system call that is still needed, to become the program."""
 
 
 def main() -> None:
@@ -47,7 +47,7 @@ def main() -> None:
 
 
 def _head() -> bytes:
-    """Read the first line byte by byte: what stands behind it is for the program."""
+    """Read the first line byte by byte, since the following bytes are for the program."""
     line = bytearray()
     while not line.endswith(b"\n") and len(line) < _MAX_HEAD:
         byte = os.read(0, 1)
@@ -64,9 +64,9 @@ def _confine(program: Path) -> None:
         linux.own_namespaces()
         linux.keep_no_new_privileges()
         linux.other_user()
-        linux.die_with_parent()  # another user is another standing
-        named = (Path(name) for name in (*_SYSTEM, str(program)))
-        linux.restrict(readable=[path for path in named if path.exists()])
+        linux.die_with_parent()  # the kernel forgets this when the user changes
+        paths = (Path(name) for name in (*_SYSTEM, str(program)))
+        linux.restrict(readable=[path for path in paths if path.exists()])
     _limit()
     os.closerange(3, 256)
     if sys.platform == "linux":
@@ -84,9 +84,9 @@ def _limit() -> None:
     if sys.platform == "linux":
         # macOS maps far more than it uses, and does not keep this limit.
         limits.append((resource.RLIMIT_AS, _MEMORY_BYTES))
-    for kind, most in limits:
+    for kind, wanted_bound in limits:
         _, ceiling = resource.getrlimit(kind)
-        bound = most if ceiling == resource.RLIM_INFINITY else min(most, ceiling)
+        bound = wanted_bound if ceiling == resource.RLIM_INFINITY else min(wanted_bound, ceiling)
         resource.setrlimit(kind, (bound, bound))
 
 

@@ -1,7 +1,7 @@
-"""The pages of a PDF as they are seen, and where the characters of its text stand on them.
+"""Pictures of the pages of a PDF, and the positions of its characters on them.
 
-All of it is done by a child in the sandbox (:mod:`.readers.pages`), which holds the document as
-long as somebody looks at it. It answers with plain bytes, of a length that is known before.
+A sandboxed child (:mod:`.readers.pages`) does the work and keeps the document open as long as it is
+displayed. It answers with plain bytes whose length is known in advance.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ from pura.documents.manifests import CHILD
 MAX_PIXELS: Final = 24_000_000
 """Pixels of one picture: A4 at 500 dpi."""
 MAX_POINTS: Final = 20_000
-"""Largest side of a page; PDF itself ends at 14 400."""
+"""Longest side of a page in points; PDF allows 14 400."""
 SPAN: Final = 0xFFFF
-"""The whole width, or height, of a page in the numbers of a box."""
-_MAX_HEAD: Final = 1 << 20
-_LAST_SECONDS: Final = 5.0
+"""Width, or height, of a page in the units of a box."""
+_MAX_HEAD: Final = 1 << 20  # bytes of the JSON part of an answer
+_LAST_SECONDS: Final = 5.0  # wait for a child that is ending, to learn its status
 
 
 class Places(NamedTuple):
-    """Where the characters of a text of ``C`` characters stand.
+    """Positions of the ``C`` characters of a text on pages.
 
     Attributes:
-        starts: int64 [P], the first character of each page; of an empty one that of the next.
-        boxes: uint16 [C, 4], left, top, right and bottom as shares of :data:`SPAN` of the page;
-            zeros for blanks, and where no place is known.
+        starts: int64 [P], first character of each page; for an empty page that of the next one.
+        boxes: uint16 [C, 4], left, top, right and bottom in units of 1/:data:`SPAN` of the page;
+            zeros for blanks and unknown positions.
     """
 
     starts: npt.NDArray[np.int64]
@@ -52,21 +52,21 @@ class Places(NamedTuple):
 
 
 def examined_bytes(path: Path, sha256: str) -> bytes:
-    """Read a file that was examined.
+    """Read a file that was examined earlier.
 
     Args:
-        path: Where it was.
-        sha256: Of its bytes then, hex.
+        path: Path of the file.
+        sha256: SHA-256 of the examined bytes, in hexadecimal.
 
     Raises:
-        InputError: It is not there any more, cannot be read, or is another one.
+        InputError: The file is missing, unreadable, or has changed.
     """
     if not path.exists():
         raise InputError("pages.moved", name=path.name, code="pages-elsewhere")
-    data = read_bytes_of(path)
-    if hashlib.sha256(data).hexdigest() != sha256:
+    file_bytes = read_bytes_of(path)
+    if hashlib.sha256(file_bytes).hexdigest() != sha256:
         raise InputError("pages.changed", name=path.name, code="pages-elsewhere")
-    return data
+    return file_bytes
 
 
 def _senseless() -> InputError:
@@ -77,8 +77,8 @@ def _usable(side: float) -> bool:
     return math.isfinite(side) and 0 < side <= MAX_POINTS
 
 
-class _EndedError(Exception):
-    """The child ended amid an answer."""
+class _ChildEndedError(Exception):
+    """The child ended before it had answered."""
 
     def __init__(self, status: int, *, late: bool) -> None:
         super().__init__(status)
@@ -86,10 +86,10 @@ class _EndedError(Exception):
 
 
 class Pages:
-    """The pages of one PDF; asked for in one thread, closed in any.
+    """The pages of one PDF. Use it in one thread; close it in any.
 
     Args:
-        read: Returns the whole file; called with the first question.
+        read: Returns the bytes of the file; called for the first question.
     """
 
     def __init__(self, read: Callable[[], bytes]) -> None:
@@ -99,15 +99,15 @@ class Pages:
         self._asking = threading.Lock()
 
     def sizes(self) -> tuple[tuple[float, float], ...]:
-        """Return width and height of every page in points; zeros where a page is broken.
+        """Return width and height of every page in points; zeros for a damaged page.
 
         Raises:
-            InputError: It is no PDF that can be drawn.
-            Cancelled: It was closed.
+            InputError: The file cannot be drawn as a PDF.
+            Cancelled: The pages were closed.
         """
-        told, _ = self._ask({"do": "open"})
+        reply, _ = self._ask({"do": "open"})
         try:
-            sizes = decoder.decode(tuple[tuple[float, float], ...], told["sizes"])
+            sizes = decoder.decode(tuple[tuple[float, float], ...], reply["sizes"])
         except (ValueError, KeyError, RecordError):
             raise _senseless() from None
         if len(sizes) > MAX_PAGES:
@@ -119,16 +119,16 @@ class Pages:
 
         Args:
             page: From 0.
-            width: Of the picture, in pixels.
-            height: Likewise; at most :data:`MAX_PIXELS` together.
+            width: Width of the picture in pixels.
+            height: Height of the picture in pixels; at most :data:`MAX_PIXELS` pixels in total.
 
         Returns:
-            Rows of blue, green, red and a byte that says nothing; ``4 * width * height`` bytes.
+            Rows of pixels of four bytes: blue, green, red, unused.
 
         Raises:
-            InputError: This page cannot be drawn.
+            InputError: The page cannot be drawn.
             ValueError: The picture is too large, or too small.
-            Cancelled: It was closed.
+            Cancelled: The pages were closed.
         """
         if min(width, height) < 1 or width * height > MAX_PIXELS:
             raise ValueError("size of the picture")
@@ -139,27 +139,27 @@ class Pages:
         return drawn
 
     def places(self, text: str) -> Places | None:
-        """Return where each character of a text stands.
+        """Return the position of each character of a text.
 
         Args:
-            text: What was read from the same file, ``C`` characters.
+            text: Text that was read from the same file, ``C`` characters.
 
         Returns:
-            None where the file does not hold this text.
+            The positions; None if the file has another text.
 
         Raises:
             InputError: The file cannot be read.
-            Cancelled: It was closed.
+            Cancelled: The pages were closed.
         """
-        seen = np.fromiter((not sign.isspace() for sign in text), dtype=bool, count=len(text))
+        is_visible = np.fromiter((not sign.isspace() for sign in text), dtype=bool, count=len(text))
         question = {"do": "place", "sha256": hashlib.sha256(text.encode()).hexdigest()}
-        told, found = self._ask(question, 8 * int(np.count_nonzero(seen)))
-        if told.get("same") is not True:
+        reply, box_bytes = self._ask(question, 8 * int(np.count_nonzero(is_visible)))
+        if reply.get("same") is not True:
             return None
         try:
-            starts = np.array(decoder.decode(tuple[int, ...], told["starts"]), dtype=np.int64)
+            starts = np.array(decoder.decode(tuple[int, ...], reply["starts"]), dtype=np.int64)
             boxes = np.zeros((len(text), 4), dtype=np.uint16)
-            boxes[seen] = np.frombuffer(found, dtype="<u2").reshape(-1, 4)
+            boxes[is_visible] = np.frombuffer(box_bytes, dtype="<u2").reshape(-1, 4)
         except (ValueError, KeyError, OverflowError):
             raise _senseless() from None
         edges = np.concatenate(([0], starts, [len(text)]))
@@ -168,7 +168,7 @@ class Pages:
         return Places(starts, boxes)
 
     def close(self) -> None:
-        """End the child; whoever waits for an answer is told that it was closed."""
+        """End the child; a waiting call raises :class:`~pura.base.errors.Cancelled`."""
         self._closed = True
         child = self._child
         if child is not None:
@@ -179,11 +179,14 @@ class Pages:
     # The child
 
     def _ask(self, question: dict[str, Any], size: int = 0) -> tuple[dict[str, Any], bytes]:
-        """Ask; where the child had answered before and ends, its time was over: a new one is asked.
+        """Send a question to the child; replace a child that has reached its time limit.
 
         Args:
-            question: For the child.
-            size: Bytes that the answer may have; it has these, or none.
+            question: The question, as :mod:`.readers.pages` takes it.
+            size: Bytes of the answer after its JSON part; an answer has this many, or none.
+
+        Returns:
+            The JSON part and the bytes of the answer.
         """
         with self._asking:
             if self._closed:
@@ -192,21 +195,21 @@ class Pages:
             try:
                 try:
                     return self._answer(question, size)
-                except _EndedError as ended:
+                except _ChildEndedError as ended:
                     if fresh or ended.late or self._closed:
                         raise
                     return self._answer(question, size)
-            except _EndedError as ended:
+            except _ChildEndedError as ended:
                 if self._closed:
                     raise Cancelled from None
                 refuse_ending(ended.status, FORMATS["pdf"].label, late=ended.late)
                 raise _senseless() from None
 
     def _answer(self, question: dict[str, Any], size: int) -> tuple[dict[str, Any], bytes]:
-        asked = json.dumps(question).encode() + b"\n"
+        request = json.dumps(question).encode() + b"\n"
         if self._child is None:
             self._data = self._data or self._read()
-            asked = json.dumps({"pages": len(self._data)}).encode() + b"\n" + self._data + asked
+            request = json.dumps({"pages": len(self._data)}).encode() + b"\n" + self._data + request
             with os_error_as(InputError, "reader.start", code="input-start"):
                 self._child = start_child(CHILD)
         child = self._child
@@ -223,17 +226,17 @@ class Pages:
         try:
             if self._closed:  # meanwhile
                 raise EOFError
-            view = memoryview(asked)
+            view = memoryview(request)
             while view:
                 view = view[child.stdin.write(view) :]
             head, length = LENGTHS.unpack(_read(child.stdout, LENGTHS.size))
             if head > _MAX_HEAD or length not in (0, size):
                 raise ValueError("length")
-            return _told(_read(child.stdout, head)), _read(child.stdout, length)
+            return _checked_reply(_read(child.stdout, head)), _read(child.stdout, length)
         except (OSError, EOFError):
             with suppress(subprocess.TimeoutExpired):
-                child.wait(_LAST_SECONDS)  # it is about to end; how says why
-            raise _EndedError(self._end(), late=late.is_set()) from None
+                child.wait(_LAST_SECONDS)  # it is ending; its status tells the reason
+            raise _ChildEndedError(self._end(), late=late.is_set()) from None
         except (ValueError, TypeError, KeyError, RecursionError):
             self._end()
             raise _senseless() from None
@@ -241,7 +244,7 @@ class Pages:
             timer.cancel()
 
     def _end(self) -> int:
-        """End the child and let go of it; return its status."""
+        """End the child and return its exit status."""
         child, self._child = self._child, None
         if child is None:
             return 0
@@ -253,27 +256,27 @@ class Pages:
 
 
 def _read(pipe: IO[bytes], size: int) -> bytes:
-    """Read so many bytes.
+    """Read exactly ``size`` bytes.
 
     Raises:
         EOFError: The child ended before.
     """
-    found = bytearray()
-    while len(found) < size:
-        piece = pipe.read(size - len(found))
+    received = bytearray()
+    while len(received) < size:
+        piece = pipe.read(size - len(received))
         if not piece:
             raise EOFError
-        found += piece
-    return bytes(found)
+        received += piece
+    return bytes(received)
 
 
-def _told(line: bytes) -> dict[str, Any]:
-    """Return what the child says, or raise the refusal that it sent."""
-    told = json.loads(line)
-    if "error" in told:
+def _checked_reply(line: bytes) -> dict[str, Any]:
+    """Return the JSON part of an answer, or raise the error that it contains."""
+    reply = json.loads(line)
+    if "error" in reply:
         try:
-            error = InputError.unpacked(told["error"])
+            error = InputError.unpacked(reply["error"])
         except RecordError:
             raise ValueError("error") from None
         raise error
-    return dict(told)
+    return dict(reply)

@@ -1,14 +1,16 @@
-"""From a file of any format, bytes or pasted text to the texts in it.
+"""Reading the texts of a file of any format, of bytes, or of pasted text.
 
-A file is opened once, checked and hashed; its format is told; a child in the sandbox parses it, and
-only facts are taken back.
+A file is opened once, checked and hashed, and its format is recognised. A sandboxed child parses
+it, and its answer is validated.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import sys
+import time
 from dataclasses import asdict, replace
 from pathlib import Path, PurePath
 
@@ -48,44 +50,46 @@ from pura.provenance import reading
 from pura.record.left_out import LeftOutKind
 from pura.words.sentences import fill, findings
 
+_log = logging.getLogger(__name__)
+
 
 def from_text(text: str, *, name: str = "pasted text") -> Document:
-    """Make a document of text that never was a file.
+    """Return the document of a text that was never a file.
 
     Raises:
-        InputError: Empty, too long, or not encodable (see :func:`check_text`).
+        InputError: The text is empty, too long, or not encodable (see :func:`check_text`).
     """
     check_text(text)
-    data = text.encode()
+    encoded = text.encode()
     return Document(
         name=name,
         text=text,
-        sha256=hashlib.sha256(data).hexdigest(),
-        size_bytes=len(data),
+        sha256=hashlib.sha256(encoded).hexdigest(),
+        size_bytes=len(encoded),
         encoding="text",
     )
 
 
-def from_bytes(data: bytes, *, name: str, encoding: str | None = None) -> Document:
-    """Decode the bytes of a plain-text file (:mod:`.encodings` says how)."""
-    check_size(len(data))
-    decoded = decode(data, chosen=encoding)
+def from_bytes(file_bytes: bytes, *, name: str, encoding: str | None = None) -> Document:
+    """Return the document of a plain-text file, decoded as :mod:`.encodings` describes."""
+    check_size(len(file_bytes))
+    decoded = decode(file_bytes, choice=encoding)
     check_text(decoded.text)
     return Document(
         name=name,
         text=decoded.text,
-        sha256=hashlib.sha256(data).hexdigest(),
-        size_bytes=len(data),
+        sha256=hashlib.sha256(file_bytes).hexdigest(),
+        size_bytes=len(file_bytes),
         encoding=decoded.encoding,
         encoding_source=decoded.source,
     )
 
 
 def check_text(text: str) -> None:
-    """Refuse what cannot be audited, before any work is done.
+    """Require that a text can be audited, before any work is done.
 
     Raises:
-        InputError: Empty, only white space, too long, NUL characters or lone surrogates.
+        InputError: The text is empty or blank, too long, or has NUL characters or lone surrogates.
     """
     if not text.strip():
         raise InputError("input.empty", code="input-empty")
@@ -101,13 +105,13 @@ def check_text(text: str) -> None:
 
 def read_standard_input() -> bytes:
     """Read standard input to its end, or to one byte beyond the limit."""
-    data = sys.stdin.buffer.read(MAX_FILE_BYTES + 1)
-    check_size(len(data))
-    return data
+    file_bytes = sys.stdin.buffer.read(MAX_FILE_BYTES + 1)
+    check_size(len(file_bytes))
+    return file_bytes
 
 
 def read_sandboxed(
-    data: bytes,
+    file_bytes: bytes,
     form: Format | Container,
     options: ReadOptions,
     *,
@@ -116,10 +120,10 @@ def read_sandboxed(
     """Parse bytes in a child process.
 
     Args:
-        data: The whole file.
-        form: Its format, or what holds its document.
-        options: What the user said about it.
-        heartbeat: Called twenty times a second; whatever it raises kills the child first.
+        file_bytes: The whole file.
+        form: The format of the file, or its container format.
+        options: Options of the user.
+        heartbeat: Called twenty times a second; an exception that it raises kills the child first.
 
     Returns:
         The format of the document, and its texts.
@@ -127,13 +131,13 @@ def read_sandboxed(
     Raises:
         InputError: The child refused the file, broke a limit, or died.
     """
-    asked = asdict(replace(options, trust="", leave_out=()))
-    head = json.dumps({"format": form.name, "options": asked}).encode() + b"\n"
-    ending = manifests.ask_child(head + data, heartbeat)
-    return _judge(ending.status, ending.answer, form, late=ending.late)
+    option_values = asdict(replace(options, trust="", leave_out=()))
+    head = json.dumps({"format": form.name, "options": option_values}).encode() + b"\n"
+    ending = manifests.ask_child(head + file_bytes, heartbeat)
+    return _checked_answer(ending.status, ending.answer, form, late=ending.late)
 
 
-def _judge(
+def _checked_answer(
     status: int, answer: bytes, form: Format | Container, *, late: bool
 ) -> tuple[Format, list[Extract]]:
     if len(answer) > formats.MAX_ANSWER_BYTES and not late:
@@ -143,40 +147,40 @@ def _judge(
         reply = json.loads(answer)
         if "error" in reply:
             raise InputError.unpacked(reply["error"])
-        told = FORMATS[_format_name(reply["format"], form)]
-        extracts = [_extract(item) for item in reply["extracts"]]
+        form_of_document = FORMATS[_format_name(reply["format"], form)]
+        extracts = [_extract(extract) for extract in reply["extracts"]]
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError, RecordError):
         raise damaged(form.label, phrase("reader.no-answer")) from None
     check(extracts)
-    return told, extracts
+    return form_of_document, extracts
 
 
 def _format_name(name: object, form: Format | Container) -> str:
-    """Take the format that the child told, if it is one that the file may have."""
+    """Validate the format that the child reported."""
     possible = form.holds if isinstance(form, Container) else (form.name,)
     if not isinstance(name, str) or name not in possible:
         raise ValueError("format")
     return name
 
 
-def _extract(item: object) -> Extract:
-    """Take a text as the child sent it, if every part of it is as a reader makes it."""
-    found = decoder.decode(Extract, item)
-    starts = list(found.pages)
-    changes = all(f"change.{one.name}" in findings() for one in found.transforms)
+def _extract(received: object) -> Extract:
+    """Validate a text that the child sent."""
+    extract = decoder.decode(Extract, received)
+    starts = list(extract.pages)
+    changes = all(f"change.{change.name}" in findings() for change in extract.transforms)
     ordered = len(starts) <= formats.MAX_PAGES and starts == sorted(starts)
-    inside = not starts or (starts[0] >= 0 and starts[-1] <= len(found.text))
-    inside &= all(0 <= start <= end <= len(found.text) for start, end in found.quotations)
-    if found.role not in ROLES or not (changes and ordered and inside):
+    inside = not starts or (starts[0] >= 0 and starts[-1] <= len(extract.text))
+    inside &= all(0 <= start <= end <= len(extract.text) for start, end in extract.quotations)
+    if extract.role not in ROLES or not (changes and ordered and inside):
         raise ValueError("extract")
-    if found.refusal is not None:
-        InputError.unpacked(found.refusal)  # refused here, where the answer is judged
-    for note in (found.notes, *(one.note for one in found.transforms)):
+    if extract.refusal is not None:
+        InputError.unpacked(extract.refusal)  # raises here if the child sent something else
+    for note in (extract.notes, *(change.note for change in extract.transforms)):
         if isinstance(note, str):
             raise ValueError("note")
-        for one in note:
-            fill(one, "en")  # the key is known and every blank has its value, or it is refused
-    return found
+        for part in note:
+            fill(part, "en")  # raises if the key is unknown or a value is missing
+    return extract
 
 
 _DEFAULT = ReadOptions()
@@ -193,15 +197,15 @@ def read_document(
 
     Args:
         path: The file.
-        options: What the user says about it.
+        options: Options of the user.
         follow_links: False refuses symbolic links.
         heartbeat: Called while a child works; may raise to stop it.
 
     Raises:
         InputError: Missing, unreadable, unknown, damaged, over a limit, or without a text.
     """
-    data = read_bytes_of(path, follow_links=follow_links)
-    return read_data(data, name=path.name, options=options, heartbeat=heartbeat)
+    file_bytes = read_bytes_of(path, follow_links=follow_links)
+    return read_data(file_bytes, name=path.name, options=options, heartbeat=heartbeat)
 
 
 def read_input(options: ReadOptions = _DEFAULT) -> Extraction:
@@ -210,24 +214,39 @@ def read_input(options: ReadOptions = _DEFAULT) -> Extraction:
 
 
 def read_data(
-    data: bytes,
+    file_bytes: bytes,
     *,
     name: str,
     options: ReadOptions = _DEFAULT,
     heartbeat: Checkpoint = never_cancelled,
 ) -> Extraction:
     """Read the bytes of a file of any format; see :func:`read_document`."""
-    extraction = _read_whole(data, name, options, heartbeat)
-    return by_rule(extraction, options.leave_out)
+    start = time.perf_counter()
+    try:
+        extraction = by_rule(_read_whole(file_bytes, name, options, heartbeat), options.leave_out)
+    except InputError as error:
+        _log.info("a file of %d bytes was refused: %s", len(file_bytes), error.code)
+        raise
+    _log.info(
+        "a file was read in %.2f s: %s, %d bytes, %d texts, %d parts left out",
+        time.perf_counter() - start,
+        extraction.format,
+        len(file_bytes),
+        len(extraction.documents),
+        sum(len(document.left_out) for document in extraction.documents),
+    )
+    return extraction
 
 
-def _read_whole(data: bytes, name: str, options: ReadOptions, heartbeat: Checkpoint) -> Extraction:
-    """Read the bytes of a file with everything that is in it."""
-    check_size(len(data))
-    form = tell(data, name) if options.format is None else FORMATS[options.format]
+def _read_whole(
+    file_bytes: bytes, name: str, options: ReadOptions, heartbeat: Checkpoint
+) -> Extraction:
+    """Read the bytes of a file, including its manifest."""
+    check_size(len(file_bytes))
+    form = tell(file_bytes, name) if options.format is None else FORMATS[options.format]
     if isinstance(form, Format) and not form.reader:
         try:
-            document = from_bytes(data, name=name, encoding=options.encoding)
+            document = from_bytes(file_bytes, name=name, encoding=options.encoding)
         except InputError as error:
             ending = PurePath(name).suffix.lower()
             if error.key == "input.not-text" and not textual(ending):
@@ -243,18 +262,18 @@ def _read_whole(data: bytes, name: str, options: ReadOptions, heartbeat: Checkpo
     if isinstance(form, Format) and form.name == "picture":
         from pura.documents import ocr  # numpy is not for the child that reads strangers' files
 
-        return _assemble(data, name, form, ocr.read_picture(data, heartbeat=heartbeat))
-    told, extracts = read_sandboxed(data, form, options, heartbeat=heartbeat)
-    if told.name == "pdf" and not _has_page_text(extracts):
-        extracts = _recognised(data, extracts, heartbeat)
-    found = _assemble(data, name, told, extracts)
-    return _with_manifest(data, found, options.trust, heartbeat)
+        return _assemble(file_bytes, name, form, ocr.read_picture(file_bytes, heartbeat=heartbeat))
+    document_form, extracts = read_sandboxed(file_bytes, form, options, heartbeat=heartbeat)
+    if document_form.name == "pdf" and not _has_page_text(extracts):
+        extracts = _with_page_text(file_bytes, extracts, heartbeat)
+    extraction = _assemble(file_bytes, name, document_form, extracts)
+    return _with_manifest(file_bytes, extraction, options.trust, heartbeat)
 
 
 def _has_page_text(extracts: list[Extract]) -> bool:
-    """Whether the pages of a PDF hold text, be it only what is repeated on each of them.
+    """Return whether the pages of a PDF have text, even if only repeated headers.
 
-    Form fields, comments and attachments are beside the pages: a scan may have them.
+    Form fields, comments and attachments do not count, since a scan may have them too.
     """
     return any(
         extract.text.strip()
@@ -263,21 +282,23 @@ def _has_page_text(extracts: list[Extract]) -> bool:
     )
 
 
-def _recognised(data: bytes, extracts: list[Extract], heartbeat: Checkpoint) -> list[Extract]:
-    """Return the texts of a PDF without text of its own, with what its pages show.
+def _with_page_text(
+    file_bytes: bytes, extracts: list[Extract], heartbeat: Checkpoint
+) -> list[Extract]:
+    """Return the texts of a scanned PDF, with the text that is recognised on its pages.
 
     Raises:
-        InputError: They cannot be read, and the file holds no other text.
+        InputError: The pages cannot be read, and the file has no other text.
     """
-    others = [one for one in extracts if one.role != MAIN]
+    other_extracts = [extract for extract in extracts if extract.role != MAIN]
     try:
         from pura.documents import ocr
 
-        return [*ocr.read_pdf(data, heartbeat=heartbeat), *others]
+        return [*ocr.read_pdf(file_bytes, heartbeat=heartbeat), *other_extracts]
     except InputError as error:
-        if not any(one.text.strip() for one in others):
+        if not any(extract.text.strip() for extract in other_extracts):
             raise
-        return [Extract(text="", refusal=error.packed()), *others]
+        return [Extract(text="", refusal=error.packed()), *other_extracts]
 
 
 def read_file(path: Path, options: ReadOptions = _DEFAULT) -> Document:
@@ -290,7 +311,7 @@ def read_file(path: Path, options: ReadOptions = _DEFAULT) -> Document:
 
 
 def is_plain(path: Path) -> bool:
-    """Tell whether a file is named and begins like plain text, which no child reads."""
+    """Return whether a file has the name and the first bytes of plain text."""
     try:
         with open_regular(path) as file:
             form = tell(file.read(CHUNK), path.name)
@@ -308,8 +329,8 @@ def preview_encodings(path: Path) -> tuple[Preview, ...]:
     return previews(read_bytes_of(path))
 
 
-def _assemble(data: bytes, name: str, form: Format, extracts: list[Extract]) -> Extraction:
-    digest = hashlib.sha256(data).hexdigest()
+def _assemble(file_bytes: bytes, name: str, form: Format, extracts: list[Extract]) -> Extraction:
+    digest = hashlib.sha256(file_bytes).hexdigest()
     documents: list[Document] = []
     unread: list[UnreadPart] = []
     first: InputError | None = None
@@ -332,28 +353,37 @@ def _assemble(data: bytes, name: str, form: Format, extracts: list[Extract]) -> 
                 )
             )
             continue
-        values = {**vars(extract), "encoding": extract.encoding or "unicode"}
+        attributes = {**vars(extract), "encoding": extract.encoding or "unicode"}
         documents.append(
-            Document(name=name, sha256=digest, size_bytes=len(data), format=form.name, **values)
+            Document(
+                name=name, sha256=digest, size_bytes=len(file_bytes), format=form.name, **attributes
+            )
         )
     if not documents:
         raise first or InputError("input.empty", code="input-empty")
     return Extraction(
         name=name,
         sha256=digest,
-        size_bytes=len(data),
+        size_bytes=len(file_bytes),
         format=form.name,
         documents=tuple(documents),
         unread=tuple(unread),
     )
 
 
-def _with_manifest(data: bytes, found: Extraction, trust: str, heartbeat: Checkpoint) -> Extraction:
-    """Give the texts of a file the manifest of the file."""
-    if not manifests.may_hold(found.format, data):
-        return found
-    main = [one.text for one in found.documents if one.role == MAIN]
+def _with_manifest(
+    file_bytes: bytes, extraction: Extraction, trust: str, heartbeat: Checkpoint
+) -> Extraction:
+    """Verify the manifest of a file, and add it to the texts of the file."""
+    if not manifests.may_hold(extraction.format, file_bytes):
+        return extraction
+    main = [document.text for document in extraction.documents if document.role == MAIN]
     text = reading.without(main[0]) if len(main) == 1 else ""
-    asset = reading.Asset(form=found.format, data=data, text=text)
-    (told,) = manifests.verified([asset], trust, heartbeat=heartbeat)
-    return replace(found, documents=tuple(replace(one, manifests=told) for one in found.documents))
+    asset = reading.Asset(form=extraction.format, data=file_bytes, text=text)
+    (manifest_facts,) = manifests.verified([asset], trust, heartbeat=heartbeat)
+    return replace(
+        extraction,
+        documents=tuple(
+            replace(document, manifests=manifest_facts) for document in extraction.documents
+        ),
+    )

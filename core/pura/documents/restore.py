@@ -1,4 +1,4 @@
-"""Undo what office software and capitals do to a text, with the way back to its characters."""
+"""Undo the substitutions of office software and of capitals, keeping track of positions."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ LOWER: Final = "lower-case"
 UPPER: Final = "capitals"
 MIXED: Final = "mixed"
 
-_LEAST_LETTERS: Final = 100
+_LEAST_LETTERS: Final = 100  # with fewer, the case of a text cannot be judged
 _FEW: Final = 0.004
 """Share of letters of the other case up to which a text counts as written in one: one in 250."""
-_LEAST_WORDS: Final = 25
+_LEAST_WORDS: Final = 25  # words within sentences; with fewer, capitals are no evidence
 _TITLE: Final = 0.6
-"""Share of words amid a sentence that begin with a capital; a German text has a third of them."""
+"""Share of words within sentences that begin with a capital; in German text it is a third."""
 _LEAST_ODD, _ODD, _ODD_AMONG_STARTS = 3, 0.08, 0.2
-"""How many of the smallest words amid a sentence do, and which share of them; and which where no
-sign shows where sentences begin."""
+"""Number and share of function words within sentences that begin with a capital; and the share if
+no punctuation shows where sentences begin."""
 UNPUNCTUATED: Final = 100
-"""Words a sign of punctuation from which its absence is a sign; English prose has one in 8."""
+"""Words per punctuation mark above which punctuation counts as removed; English prose has 8."""
 _ANY_WORD: Final = re.compile(r"\w+")
 _END: Final = re.compile(r"(?<=\w)[.,;:!?]")
 _CASED_WORD: Final = re.compile(r"[^\W\d_]+")
@@ -56,10 +56,10 @@ _LINE_AFTER_END: Final = re.compile(r"[.!?:…][\"'”’)\]]*[ \t]*\n[ \t]*(?P<
 
 
 def case_of(text: str) -> str:
-    """Return :data:`LOWER` or :data:`UPPER` for a text written in one case, else mostly ``""``.
+    """Return :data:`LOWER`, :data:`UPPER`, :data:`MIXED`, or ``""`` for usual capitals.
 
-    :data:`MIXED` is a text whose capitals say nothing. A text too short to tell, or in a script
-    without cases, is none of them.
+    :data:`MIXED` is a text whose capitals follow no rule. A text that is too short to judge, or in
+    a script without cases, gives ``""``.
     """
     times = Counter(text)  # far fewer than there are characters
     small = sum(count for char, count in times.items() if char.islower())
@@ -72,41 +72,41 @@ def case_of(text: str) -> str:
 
 
 def unpunctuated(text: str) -> bool:
-    """Whether hardly a sign stands behind a word, as where punctuation was taken out."""
+    """Return whether a text has hardly any punctuation, as if it had been removed."""
     return len(_ANY_WORD.findall(text)) > UNPUNCTUATED * len(_END.findall(text))
 
 
 def _mixed(text: str) -> bool:
-    words = [match[0].strip() for match in _INSIDE_SENTENCE.finditer(text)]
-    if len(words) < _LEAST_WORDS:
+    inner_words = [match[0].strip() for match in _INSIDE_SENTENCE.finditer(text)]
+    if len(inner_words) < _LEAST_WORDS:
         return False
-    begun = [word for word in words if word[0].isupper() and word[1:].islower()]
-    if len(begun) >= _TITLE * len(words):
+    capitalised = [word for word in inner_words if word[0].isupper() and word[1:].islower()]
+    if len(capitalised) >= _TITLE * len(inner_words):
         return True
-    least = _ODD_AMONG_STARTS if unpunctuated(text) else _ODD
-    smallest = sum(bool(_SMALLEST.fullmatch(word)) for word in words)
-    odd = sum(bool(_SMALLEST.fullmatch(word)) for word in begun)
-    return odd >= _LEAST_ODD and odd >= least * smallest
+    least_share = _ODD_AMONG_STARTS if unpunctuated(text) else _ODD
+    smallest = sum(bool(_SMALLEST.fullmatch(word)) for word in inner_words)
+    odd = sum(bool(_SMALLEST.fullmatch(word)) for word in capitalised)
+    return odd >= _LEAST_ODD and odd >= least_share * smallest
 
 
 def restore_case(text: str, spelt: Callable[[Iterable[str]], dict[str, str]]) -> Restored:
-    """Return the text with capitals where they usually stand; unchanged where it has both cases.
+    """Restore the usual capitals of a text that was written in one case or with odd capitals.
 
     Args:
         text: The text.
-        spelt: Gives words in small letters as they are usually spelled.
+        spelt: Returns the usual spelling of words in lower case.
     """
     case = case_of(text)
     if not case:
         return unchanged(text)
-    done = unchanged(text)
+    restored = unchanged(text)
     if case != LOWER:
-        done = done.then(rewrite(text, _lowered(text, case), CASES))
-    return done.then(rewrite(done.text, _capitals(done.text, spelt), CASES))
+        restored = restored.then(rewrite(text, _lowered(text, case), CASES))
+    return restored.then(rewrite(restored.text, _capitals(restored.text, spelt), CASES))
 
 
 def _lowered(text: str, case: str) -> list[Change]:
-    """Put words into small letters; where cases are mixed, not those all in capitals."""
+    """Write words in lower case; in mixed case, words all in capitals are kept."""
     return [
         Change(word.start(), word.end(), word[0].lower(), LOWERED)
         for word in _CASED_WORD.finditer(text)
@@ -122,30 +122,32 @@ def _capitals(text: str, spelt: Callable[[Iterable[str]], dict[str, str]]) -> li
         for match in pattern.finditer(text)
         if not _NO_END.search(text[max(0, match.start() - 12) : match.start("first")])
     }
-    words = [m for m in _CASED_WORD.finditer(text) if m[0].islower() and _alone(text, m)]
-    usual = spelt(sorted({m[0] for m in words}))
+    lower_words = [
+        m for m in _CASED_WORD.finditer(text) if m[0].islower() and _is_whole_word(text, m)
+    ]
+    usual = spelt(sorted({m[0] for m in lower_words}))
     out = []
-    for word in words:
-        put = usual.get(word[0], word[0])
+    for word in lower_words:
+        spelling = usual.get(word[0], word[0])
         first = word.start() in starts
-        if first and put[:1].islower():
-            put = put[:1].upper() + put[1:]
-        if put != word[0] and len(put) == len(word[0]):
+        if first and spelling[:1].islower():
+            spelling = spelling[:1].upper() + spelling[1:]
+        if spelling != word[0] and len(spelling) == len(word[0]):
             name = SENTENCES if first else WORDS
-            out.append(Change(word.start(), word.end(), put, name))
+            out.append(Change(word.start(), word.end(), spelling, name))
     return out
 
 
-def _alone(text: str, word: re.Match[str]) -> bool:
-    """Whether a word is one of its own, and no part of an address, a path or a clitic."""
-    before, behind = text[word.start() - 1 : word.start()], text[word.end() : word.end() + 2]
+def _is_whole_word(text: str, word: re.Match[str]) -> bool:
+    """Return whether a word is complete, and not part of an address, a path or a clitic."""
+    before, following = text[word.start() - 1 : word.start()], text[word.end() : word.end() + 2]
     if before in {"'", "’"} and text[word.start() - 2 : word.start() - 1].isalpha():
         return False
-    return before not in set("@/\\_=.") and not re.match(r"[@_/\\=]|\.[^\W\d_]", behind)
+    return before not in set("@/\\_=.") and not re.match(r"[@_/\\=]|\.[^\W\d_]", following)
 
 
-def _pairs(found: str, put: str) -> dict[str, str]:
-    return dict.fromkeys(found, put)
+def _pairs(originals: str, replacement: str) -> dict[str, str]:
+    return dict.fromkeys(originals, replacement)
 
 
 _QUOTES: Final = _pairs("“”„‟″", '"') | _pairs("‘’‚‛′", "'")
@@ -157,8 +159,8 @@ _BLANKS: Final = _pairs(
 )
 _LINES: Final = {"\r\n": "\n", "\r": "\n", "\u2028": "\n", "\u2029": "\n\n", "\u0085": "\n"}
 _WIDE: Final = {chr(c): chr(c - 0xFEE0) for c in range(0xFF01, 0xFF5F)}
-# Letters of other scripts that look like Latin ones; undone only inside a word that also holds
-# Latin letters, so that Cyrillic and Greek texts stay what they are.
+# Letters of other scripts that look like Latin ones. They are replaced only inside a word that
+# also has Latin letters, so that Cyrillic and Greek texts stay unchanged.
 _LOOKALIKES: Final = dict(
     zip(
         "АВСЕНІЈКМОРЅТХУаеоорсухіјѕԁԛԝһΑΒΕΖΗΙΚΜΝΟΡΤΥΧοανρ",
@@ -207,17 +209,19 @@ def restore(text: str) -> Restored:
         text: The text as found, ``F`` characters.
 
     Returns:
-        The restored text with the way back to the characters of the found one.
+        The restored text, with the positions of its characters in the text as found.
     """
-    done = characters.cut(text)
-    done = done.then(rewrite(done.text, _references(done.text), KINDS))
-    done = done.then(rewrite(done.text, _hidden(done.text), KINDS))
-    shown = done.text
-    return done.then(rewrite(shown, [*_signs(shown), *_lookalikes(shown)], KINDS))
+    restored = characters.cut(text)
+    restored = restored.then(rewrite(restored.text, _references(restored.text), KINDS))
+    restored = restored.then(rewrite(restored.text, _hidden(restored.text), KINDS))
+    visible_text = restored.text
+    return restored.then(
+        rewrite(visible_text, [*_signs(visible_text), *_lookalikes(visible_text)], KINDS)
+    )
 
 
 def _references(text: str) -> list[Change]:
-    """Character references of a page, ``&nbsp;`` for a blank."""
+    """Replace character references of HTML, such as ``&nbsp;``."""
     return [
         Change(*match.span(), put, REFERENCES)
         for match in _REFERENCE.finditer(text)
@@ -226,28 +230,28 @@ def _references(text: str) -> list[Change]:
 
 
 def _hidden(text: str) -> list[Change]:
-    """Leave out what shows nothing, however little of it; what looks like a blank becomes one."""
-    found: list[Change] = []
+    """Remove invisible characters; replace those that look like a blank by one."""
+    changes: list[Change] = []
     for match in _HIDDEN.finditer(text):
         start, end = match.span()
         kind = characters.kind_of_hidden(match[0])
         amid = bool(_AMID.match(text[start - 1 : start]) and _AMID.match(text[end : end + 1]))
         blank = "\n" if match["page"] else " " if kind == characters.BLANK_LETTERS else ""
-        found.append(Change(start, end, blank if amid else "", kind))
-    return found
+        changes.append(Change(start, end, blank if amid else "", kind))
+    return changes
 
 
 def _signs(text: str) -> list[Change]:
-    found: list[Change] = []
+    changes: list[Change] = []
     for match in _PATTERN.finditer(text):
         start, end = match.span()
         if match["marks"]:
             composed = unicodedata.normalize("NFC", match[0])
             if composed != match[0]:
-                found.append(Change(start, end, composed, "decomposed-letters"))
+                changes.append(Change(start, end, composed, "decomposed-letters"))
         else:
-            found.append(Change(start, end, _PUT[match[0]], _NAMES[match[0]]))
-    return found
+            changes.append(Change(start, end, _PUT[match[0]], _NAMES[match[0]]))
+    return changes
 
 
 def _lookalikes(text: str) -> list[Change]:

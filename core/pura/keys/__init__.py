@@ -1,4 +1,4 @@
-"""Keys in safe hands: the keyring by allow-list, encrypted key files, deployment keys."""
+"""Storage of keys: the system's keyring, encrypted key files, and derived keys."""
 
 from pura.keys.backends import SERVICE as SERVICE
 from pura.keys.backends import State as State

@@ -1,15 +1,14 @@
 """The operating system's keyring, by allow-list.
 
-The backend is built by name from the list. Neither ``PYTHON_KEYRING_BACKEND`` nor a
-``keyringrc.cfg`` can swap in another: the library's own choice is never asked. Nor can a
-``KEYRING_PROPERTY_…`` variable bend the one that was built (another collection, another keychain):
-what the library took from the environment is taken off again. There is no plaintext fallback.
+The backend is created by name from the list. Neither ``PYTHON_KEYRING_BACKEND`` nor a
+``keyringrc.cfg`` can substitute another one, since the choice of the library is never used. Nor can
+a ``KEYRING_PROPERTY_…`` variable redirect the backend (to another collection or keychain): settings
+that the library took from the environment are removed. There is no plaintext fallback.
 
-The states of a place, each with its sentence and its way out, stand here too, and so does the wait
-for the Secret Service. A question of the service to its user may stand open as long as the user
-likes. But a service that ends while it is asked, or hangs, never answers, and the library waits for
-ever. So each request runs on a thread of its own, and beside it the service is asked whether it is
-still there; one that shows a question says so at once.
+This module also defines the states of a store with their messages, and the wait for the Secret
+Service. The service may show a prompt as long as the user likes. But if it ends or hangs during a
+request, it never answers, and the library waits forever. Each request therefore runs on a separate
+thread, while the service is pinged; a service that shows a prompt still answers pings.
 """
 
 from __future__ import annotations
@@ -34,19 +33,19 @@ from pura.scheme import SecretKey
 Result = TypeVar("Result")
 _NAME: Final = "org.freedesktop.secrets"
 _BUS: Final = "org.freedesktop.DBus"
-_GLANCE: Final = 0.2
+_GLANCE: Final = 0.2  # seconds between two pings
 THREAD: Final = "secret-service"
 """Name of the threads that wait for the service."""
 patience: float = 10.0
-"""Seconds in which a service that lives says so."""
+"""Seconds within which a running service answers a ping."""
 
 
 def watched(call: Callable[[], Result]) -> Result:
-    """Return what a request to the Secret Service gives.
+    """Run a request to the Secret Service, and return its result.
 
     Raises:
         ConnectionError: The service does not answer any more.
-        Exception: As the request raises it.
+        Exception: Any exception that the request raises.
     """
     from jeepney.io.blocking import open_dbus_connection
 
@@ -64,9 +63,9 @@ def watched(call: Callable[[], Result]) -> Result:
     except OSError:
         raise ConnectionError from None  # the bus itself
     with closing(connection) as bus:
-        # Found before the request: later the name may be another's, started in its place.
+        # Determined before the request: later another service may have the name.
         owner = _owner(bus)
-        # A request that never comes back must not hold the program up when it ends.
+        # A request that never returns must not keep the program from ending.
         thread = threading.Thread(target=ask, name=THREAD, daemon=True)
         thread.start()
         thread.join(_GLANCE)
@@ -80,7 +79,7 @@ def watched(call: Callable[[], Result]) -> Result:
 
 
 def _owner(bus: Any) -> str:
-    """Return the address of the service itself; it is started where the bus can do that."""
+    """Return the bus address of the service, which is started if the bus can do that."""
     _ask(bus, _BUS, "/org/freedesktop/DBus", _BUS, "StartServiceByName", "su", _NAME, 0)
     answer = _ask(bus, _BUS, "/org/freedesktop/DBus", _BUS, "GetNameOwner", "s", _NAME)
     return str(answer[0]) if answer else ""
@@ -92,12 +91,20 @@ def _lives(bus: Any, owner: str) -> bool:
 
 
 def _ask(
-    bus: Any, whom: str, path: str, interface: str, method: str, signature: str, *values: object
+    bus: Any,
+    recipient: str,
+    path: str,
+    interface: str,
+    method: str,
+    signature: str,
+    *parameters: object,
 ) -> tuple[Any, ...] | None:
-    """Return what a program on the bus answers; None where it refuses or does not answer."""
+    """Return the answer of a program on the bus; None if it refuses or does not answer."""
     from jeepney import DBusAddress, MessageType, new_method_call
 
-    request = new_method_call(DBusAddress(path, whom, interface), method, signature, values)
+    request = new_method_call(
+        DBusAddress(path, recipient, interface), method, signature, parameters
+    )
     try:
         answer = bus.send_and_get_reply(request, timeout=patience)
     except (TimeoutError, OSError):
@@ -108,9 +115,9 @@ def _ask(
 
 
 def exposures(*paths: Path) -> Iterator[KeyStoreError]:
-    """Say of each file and folder whether others get at it, with the command that mends it.
+    """Yield an error for each file and folder that others can access, with a command to fix it.
 
-    A pipe, as a shell opens one for a single reading, is open to nobody else.
+    Pipes, such as a shell opens for a single reading, are not accessible to others.
     """
     for path in paths:
         if path.is_symlink():
@@ -130,7 +137,7 @@ def exposures(*paths: Path) -> Iterator[KeyStoreError]:
 
 
 class State(StrEnum):
-    """What state the key store, or one of its entries, is in."""
+    """State of the key store, or of one of its entries."""
 
     READY = "ready"
     NO_BACKEND = "no-backend"
@@ -158,11 +165,11 @@ _FILES: Final = "Encrypted key files"
 def words(
     state: State, title: str, language: str = "en", *, files: bool = False
 ) -> tuple[str, str]:
-    """Return the sentence of a state and its way out.
+    """Return the sentence of a state, and the advice that goes with it.
 
     Args:
         state: The state.
-        title: How the store is called on screen.
+        title: Name of the store on screen.
         language: ``en`` or ``de``.
         files: The store is the folder of encrypted files.
     """
@@ -172,34 +179,34 @@ def words(
 
 def _sentence(state: State, title: str, name: str, *, files: bool) -> Phrase:
     key = "keystore.files-locked" if files and state is State.LOCKED else f"keystore.{state}"
-    place = phrase("keystore.files") if title == _FILES else title
-    return phrase(key, store=place, name=name, detail="")
+    store = phrase("keystore.files") if title == _FILES else title
+    return phrase(key, store=store, name=name, detail="")
 
 
 def fault(
     state: State, title: str, name: str = "", *, detail: str | Phrase = "", files: bool = False
 ) -> KeyStoreError:
-    """Return the error of a state.
+    """Return the error for a state.
 
     Args:
-        state: Any but ready.
-        title: How the store is called on screen.
-        name: The key's name.
-        detail: The kind of error that the system reported; its own words are never repeated,
-            they might quote an entry.
+        state: Any state except ready.
+        title: Name of the store on screen.
+        name: Name of the key.
+        detail: Kind of error that the system reported; its message is never repeated, since it
+            might quote an entry.
         files: The store is the folder of encrypted files.
     """
     sentence = _sentence(state, title, name, files=files)
-    values = dict(sentence.values)
+    parameters = dict(sentence.values)
     if detail:
-        values["detail"] = phrase("keystore.detail", detail=detail)
-    return KeyStoreError(sentence.key, code=CODES[state], **values)
+        parameters["detail"] = phrase("keystore.detail", detail=detail)
+    return KeyStoreError(sentence.key, code=CODES[state], **parameters)
 
 
 def classify(error: BaseException) -> State:
-    """Say which state an error of a keyring backend means.
+    """Return the state that an error of a keyring backend stands for.
 
-    macOS reports a refusal as "locked" and the true kind as its cause; Windows has numbers.
+    macOS reports a refusal as "locked" with the actual kind as its cause; Windows uses numbers.
     """
     chain: list[BaseException] = []
     step: BaseException | None = error
@@ -229,8 +236,8 @@ _TOO_LONG_ON_WINDOWS: Final = {1783, 24}
 
 
 SERVICE: Final = "pura-audit"
-# Windows' Credential Manager stores UTF-16 and fails above about 1 280 characters.
 MAX_ENTRY: Final = 1_200
+"""Characters of an entry; the Credential Manager of Windows fails above about 1 280."""
 _ENTRY_VERSION: Final = 1
 _PROPERTY: Final = "KEYRING_PROPERTY_"
 _ALLOWED: Final = {
@@ -244,7 +251,7 @@ _ALLOWED: Final = {
 
 
 class Backend(Protocol):
-    """The three verbs of a keyring backend that are used."""
+    """The three methods of a keyring backend that are used."""
 
     def get_password(self, service: str, username: str) -> str | None:
         """Return the stored text, or None."""
@@ -257,7 +264,7 @@ class Backend(Protocol):
 
 
 def find_backend() -> tuple[Any, str] | None:
-    """Return the first allow-listed backend that works here and its name, or None."""
+    """Return the first usable backend of the allow-list and its name, or None."""
     platform = sys.platform if sys.platform in _ALLOWED else "linux"
     for module_name, class_name, title in _ALLOWED[platform]:
         try:
@@ -265,13 +272,13 @@ def find_backend() -> tuple[Any, str] | None:
             if kind.priority <= 0:
                 continue
             return _unbent(kind()), title
-        except Exception:  # noqa: S112 - a backend that cannot start says so in many ways
+        except Exception:  # noqa: S112 - backends that cannot start raise many kinds of errors
             continue
     return None
 
 
 def _unbent(backend: Any) -> Any:
-    """Take off what the library's constructor took from the environment."""
+    """Remove the attributes that the library's constructor took from the environment."""
     for variable in os.environ:
         if variable.startswith(_PROPERTY):
             vars(backend).pop(variable.removeprefix(_PROPERTY).lower(), None)
@@ -282,29 +289,31 @@ class Keyring:
     """Secrets in a keyring backend.
 
     Args:
-        backend: One of the allow-list.
-        title: How it is called on screen.
+        backend: A backend of the allow-list.
+        title: Its name on screen.
     """
 
     def __init__(self, backend: Backend, title: str) -> None:
         self._backend = backend
         self._is_service = type(backend).__module__ == "keyring.backends.SecretService"
         self.title = title
-        self._one = threading.Lock()  # each request to the service has a connection of its own
+        self._request_lock = (
+            threading.Lock()
+        )  # for one request at a time; the service allows several
 
     def state(self) -> State:
-        """Say what state the keyring is in, without bringing up a prompt where that is possible."""
+        """Return the state of the keyring, without a prompt where that is possible."""
         try:
             if self._is_service:
                 return watched(_secret_service_state)
-            with self._one:
+            with self._request_lock:
                 self._backend.get_password(SERVICE, "state")
         except Exception as error:
             return classify(error)
         return State.READY
 
     def read(self, slot: str, name: str) -> SecretKey | None:
-        """Return a secret, None when there is none.
+        """Return a secret; None if there is none.
 
         Raises:
             KeyStoreError: Locked, denied or damaged.
@@ -324,7 +333,7 @@ class Keyring:
         self._call("set_password", slot, name, text)
 
     def remove(self, slot: str, name: str) -> None:
-        """Remove a secret; nothing happens when there is none.
+        """Remove a secret, if there is one.
 
         Raises:
             KeyStoreError: Locked or denied.
@@ -332,15 +341,15 @@ class Keyring:
         if self._call("get_password", slot, name) is not None:
             self._call("delete_password", slot, name)
 
-    def _call(self, verb: str, slot: str, name: str, *values: str) -> str | None:
+    def _call(self, verb: str, slot: str, name: str, *arguments: str) -> str | None:
         def call() -> str | None:
-            result: str | None = getattr(self._backend, verb)(SERVICE, slot, *values)
-            return result
+            stored: str | None = getattr(self._backend, verb)(SERVICE, slot, *arguments)
+            return stored
 
         try:
             if self._is_service:
                 return watched(call)
-            with self._one:
+            with self._request_lock:
                 return call()
         except Exception as error:
             state = classify(error)
@@ -349,22 +358,22 @@ class Keyring:
 
     def _parse(self, stored: str, name: str) -> SecretKey:
         try:
-            data = json.loads(stored)
-            if data["v"] != _ENTRY_VERSION:
+            entry = json.loads(stored)
+            if entry["v"] != _ENTRY_VERSION:
                 raise ValueError
-            return SecretKey.from_hex(data["key"])
+            return SecretKey.from_hex(entry["key"])
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError, KeyFormatError):
             raise fault(State.DAMAGED, self.title, name) from None
 
 
 def _secret_service_state() -> State:
-    # Asking for an entry would make the desktop ask for a password; asking for the lock does not.
+    # Reading an entry would bring up a password prompt; reading the lock state does not.
     import secretstorage
 
     try:
         with closing(secretstorage.dbus_init()) as bus:
-            # Asking for the default collection would make one, with a prompt for its password.
+            # Getting the default collection would create one, with a password prompt.
             collection = secretstorage.get_collection_by_alias(bus, "default")
             return State.LOCKED if collection.is_locked() else State.READY
     except secretstorage.ItemNotFoundException:
-        return State.READY  # a new user's: the desktop makes it with the first key
+        return State.READY  # of a new user: the desktop creates the collection with the first key

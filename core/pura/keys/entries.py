@@ -1,7 +1,7 @@
-"""What is known of a key without its secret, and the index file that holds it.
+"""Entries of stored keys without their secrets, and the index file that contains them.
 
-Keyrings cannot be listed through the library; names, fingerprints, dates and notes (nothing
-secret) stand in this file.
+The library cannot list the entries of a keyring. Names, fingerprints, dates and notes, none of
+which is secret, are therefore stored in this file.
 """
 
 from __future__ import annotations
@@ -23,13 +23,15 @@ from pura.keys.epochs import is_epoch
 from pura.scheme import KeyOrigin
 
 MAX_NAME: Final = 80
+"""Characters of the name of a key."""
 MAX_NOTE: Final = 500
-_MAX_INDEX: Final = 4 << 20
-_PATIENCE: Final = 10.0  # a change takes milliseconds; no prompt stands open while one is made
+"""Characters of the note on a key."""
+_MAX_INDEX: Final = 4 << 20  # bytes of the index file
+_PATIENCE: Final = 10.0  # seconds; a change takes milliseconds and shows no prompt
 
 
 class KeyRole(StrEnum):
-    """What a key is for."""
+    """Role of a key."""
 
     SINGLE = "single"
     MASTER = "master"
@@ -37,7 +39,7 @@ class KeyRole(StrEnum):
 
 
 class Place(StrEnum):
-    """Where a secret is kept."""
+    """Kind of store that a secret is kept in."""
 
     KEYRING = "keyring"
     FILES = "files"
@@ -48,15 +50,15 @@ class KeyEntry:
     """A stored key, without its secret.
 
     Attributes:
-        name: Its label.
-        fingerprint: 16 hex digits.
-        created: ISO 8601, UTC.
-        note: For people.
+        name: Label of the key.
+        fingerprint: Fingerprint of the key, 16 hex digits.
+        created: Time of creation, ISO 8601, UTC.
+        note: Note for people.
         role: Single, master (others were derived from it) or derived.
-        master: Fingerprint of the key it was derived from; empty unless derived.
-        deployment: Label it was derived with; empty unless derived.
-        place: Where the secret is kept.
-        account: Its name inside that place; entries of the first version used the key's name.
+        master: Fingerprint of the key that it was derived from; empty unless derived.
+        deployment: Label that it was derived with; empty unless derived.
+        place: Kind of store that the secret is kept in.
+        account: Name of the secret in that store; entries of the first version used the key's name.
     """
 
     name: str
@@ -71,21 +73,21 @@ class KeyEntry:
 
     @property
     def slot(self) -> str:
-        """The name of the secret inside its place."""
+        """Name of the secret in its store."""
         return self.account or self.name
 
     @property
     def origin(self) -> KeyOrigin | None:
-        """The key and the epoch that it was derived from; None for a key of its own.
+        """The key and the epoch that the key was derived from; None for any other key.
 
-        A key of a deployment is one of its own: its label is no epoch (:meth:`KeyStore.derive`
-        refuses such labels).
+        The key of a deployment has no such origin: its label is not an epoch, since
+        :meth:`KeyStore.derive` refuses such labels.
         """
         return origin_of(self.role, self.master, self.deployment)
 
 
 def origin_of(role: KeyRole, master: str, deployment: str) -> KeyOrigin | None:
-    """Return what a stored key or a key file says of the epoch that its key was derived for."""
+    """Return the origin of a stored key or a key file that was derived for an epoch, or None."""
     if role is not KeyRole.DERIVED or not master or not is_epoch(deployment):
         return None
     return KeyOrigin(parent=master, epoch=deployment)
@@ -95,7 +97,7 @@ class Index:
     """The index file.
 
     Args:
-        path: Where it is; made with the first key.
+        path: Path of the file, which is created with the first key.
     """
 
     def __init__(self, path: Path) -> None:
@@ -103,7 +105,7 @@ class Index:
 
     @property
     def path(self) -> Path:
-        """Where it is."""
+        """Path of the file."""
         return self._path
 
     def read(self) -> tuple[KeyEntry, ...]:
@@ -114,9 +116,9 @@ class Index:
         """
         try:
             with open_regular(self._path) as file:
-                data = read_json(file.read(_MAX_INDEX).decode("utf-8"))
-            found = decode(tuple[KeyEntry, ...], data, sparse=True)
-            if len({entry.name for entry in found}) != len(found):
+                rows = read_json(file.read(_MAX_INDEX).decode("utf-8"))
+            entries = decode(tuple[KeyEntry, ...], rows, sparse=True)
+            if len({entry.name for entry in entries}) != len(entries):
                 raise ValueError("a name twice")
         except FileNotFoundError:
             if self._path.is_symlink():  # to nowhere: writing would put another list in its place
@@ -124,23 +126,23 @@ class Index:
             return ()
         except (OSError, ValueError, RecursionError):
             raise KeyStoreError("key.list-damaged", code="key-index-damaged") from None
-        return tuple(sorted(found, key=lambda entry: entry.name.casefold()))
+        return tuple(sorted(entries, key=lambda entry: entry.name.casefold()))
 
     def change(
         self, change: Callable[[tuple[KeyEntry, ...]], tuple[KeyEntry, ...]]
     ) -> tuple[KeyEntry, ...]:
-        """Read the entries, change them and write them, while no other program does.
+        """Read, change and write the entries under a lock.
 
         Args:
-            change: Gives the new entries for the present ones; what it raises changes nothing.
-                It must ask nobody anything, since other programs wait.
+            change: Returns the new entries for the present ones. If it raises, nothing changes. It
+                must not prompt the user, since other programs wait.
 
         Returns:
-            The entries that were there before.
+            The entries before the change.
 
         Raises:
-            KeyStoreError: The folder cannot be written, or another program does not come to an
-                end with its change.
+            KeyStoreError: The folder is not writable, or another program does not finish its
+                change.
         """
         try:
             lock = file_lock(self._path.with_suffix(".lock"), _PATIENCE)
@@ -169,10 +171,10 @@ def _unwritable(error: OSError) -> KeyStoreError:
 
 
 def check_name(name: str, entries: tuple[KeyEntry, ...] = ()) -> str:
-    """Return a name without blanks around it, if a new key may carry it.
+    """Return a name without blanks around it, if a new key may have it.
 
     Raises:
-        KeyStoreError: It is empty, too long, not printable, or taken.
+        KeyStoreError: The name is empty, too long, not printable, or already used.
     """
     name = name.strip()
     refuse_secret(name)
@@ -183,23 +185,23 @@ def check_name(name: str, entries: tuple[KeyEntry, ...] = ()) -> str:
     return name
 
 
-def refuse_secret(words: str) -> None:
-    """Refuse words that hold what could be a secret: 64 hex digits, or base64 of 32 bytes.
+def refuse_secret(text: str) -> None:
+    """Require a text without anything like a secret: 64 hex digits, or base64 of 32 bytes.
 
     Raises:
-        KeyStoreError: They do; the words are not repeated.
+        KeyStoreError: The text contains such digits; the error does not repeat them.
     """
-    bare = re.sub(r"[\s:]", "", words)
+    bare = re.sub(r"[\s:]", "", text)
     if re.search(r"[0-9A-Fa-f]{64}", bare) or any(
         re.search(r"\d", token) and re.search(r"[a-z]", token) and re.search(r"[A-Z]", token)
-        for token in re.findall(r"(?<![\w+/-])[\w+/-]{43}=?(?![\w+/=-])", words, re.ASCII)
+        for token in re.findall(r"(?<![\w+/-])[\w+/-]{43}=?(?![\w+/=-])", text, re.ASCII)
     ):
         raise KeyStoreError("key.secret-words", code="key-name")
 
 
-def no_such_key(name: str, known: Iterable[str]) -> KeyStoreError:
-    """Return the error of a key that is not here, with the names of those that are."""
-    names = ", ".join(known) or phrase("key.none-known")
+def no_such_key(name: str, key_names: Iterable[str]) -> KeyStoreError:
+    """Return the error for an unknown key, with the names of the known ones."""
+    names = ", ".join(key_names) or phrase("key.none-known")
     return KeyStoreError("key.unknown", name=name, known=names, code="key-not-found")
 
 

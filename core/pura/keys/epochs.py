@@ -1,6 +1,6 @@
-"""Keys derived from a master key.
+"""Keys derived from a master key by HKDF-SHA256 (RFC 5869).
 
-Of a deployment, a day, a week or a month, by HKDF-SHA256 (RFC 5869).
+A key is derived for a deployment, a day, a week or a month.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from pura.scheme.profile import MAX_EPOCHS
 
 DEPLOYMENT_SALT: Final = b"PURA-1 deployment key"
 MAX_LABEL: Final = 80
+"""Characters of the name of a deployment."""
 AS_GIVEN: Final = "none"
-"""In the place of an epoch: the key is taken as it is."""
+"""Value in place of an epoch if the key is used without derivation."""
 
 
 def derive_key(master: SecretKey, label: str) -> SecretKey:
@@ -26,8 +27,8 @@ def derive_key(master: SecretKey, label: str) -> SecretKey:
 
     Args:
         master: The master key.
-        label: Name of the deployment; blanks around it do not count, and letters that Unicode
-            can write in two ways are the same (NFC).
+        label: Name of the deployment; blanks around it are ignored, and letters that Unicode can
+            write in two ways are equal (NFC).
 
     Raises:
         KeyFormatError: The label is empty, too long or not printable.
@@ -35,25 +36,25 @@ def derive_key(master: SecretKey, label: str) -> SecretKey:
     return _derived(master, DEPLOYMENT_SALT, deployment_label(label))
 
 
-def _derived(key: SecretKey, salt: bytes, info: str) -> SecretKey:
+def _derived(key: SecretKey, salt: bytes, label: str) -> SecretKey:
     from cryptography.hazmat.primitives.hashes import SHA256
     from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
     secret = key.copy_secret()
     try:
-        derived = bytearray(HKDF(SHA256(), KEY_BYTES, salt, info.encode()).derive(bytes(secret)))
-        found = SecretKey(derived)
+        derived = bytearray(HKDF(SHA256(), KEY_BYTES, salt, label.encode()).derive(bytes(secret)))
+        derived_key = SecretKey(derived)
         wipe_buffer(derived)
     finally:
         wipe_buffer(secret)
-    return found
+    return derived_key
 
 
 def deployment_label(label: str) -> str:
-    """Return a label in the one form that is derived from.
+    """Return a label in the normal form that keys are derived with.
 
     Raises:
-        KeyFormatError: It is empty, too long or not printable.
+        KeyFormatError: The label is empty, too long or not printable.
     """
     plain = unicodedata.normalize("NFC", label).strip()
     if not plain or len(plain) > MAX_LABEL or not plain.isprintable():
@@ -73,11 +74,11 @@ def epoch_key(key: SecretKey, epoch: str) -> SecretKey:
     """Return the key of an epoch.
 
     Args:
-        key: The key that all its epochs come from.
+        key: The key that the keys of all epochs are derived from.
         epoch: A day ``2026-11-22``, an ISO week ``2026-W47`` or a month ``2026-11``.
 
     Raises:
-        KeyFormatError: It is none of them.
+        KeyFormatError: The epoch is none of these.
     """
     first_day(epoch)
     derived = _derived(key, EPOCH_SALT, epoch)
@@ -86,7 +87,7 @@ def epoch_key(key: SecretKey, epoch: str) -> SecretKey:
 
 
 def is_epoch(text: str) -> bool:
-    """Whether a text is a day, an ISO week or a month, as epochs are written."""
+    """Return whether a text is an epoch: a day, an ISO week or a month."""
     try:
         first_day(text)
     except KeyFormatError:
@@ -95,10 +96,10 @@ def is_epoch(text: str) -> bool:
 
 
 def first_day(epoch: str) -> dt.date:
-    """Return the day on which an epoch begins.
+    """Return the first day of an epoch.
 
     Raises:
-        KeyFormatError: It is no day, ISO week or month.
+        KeyFormatError: The epoch is not a day, ISO week or month.
     """
     try:
         match _kind(epoch):
@@ -114,10 +115,10 @@ def first_day(epoch: str) -> dt.date:
 
 
 def time_of(epoch: str) -> tuple[dt.datetime, dt.datetime]:
-    """Return when an epoch begins, and when the next one does; UTC.
+    """Return the beginning of an epoch and of the next one, UTC.
 
     Raises:
-        KeyFormatError: It is no day, ISO week or month.
+        KeyFormatError: The epoch is not a day, ISO week or month.
     """
     first = first_day(epoch)
     ends = (first, _next(first, _kind(epoch)))
@@ -126,12 +127,12 @@ def time_of(epoch: str) -> tuple[dt.datetime, dt.datetime]:
 
 
 def kind_of(span: str) -> str:
-    """Return what the epochs of a range are: ``day``, ``week`` or ``month``; empty for none."""
+    """Return the kind of the epochs of a range: ``day``, ``week``, ``month``, or empty."""
     return _kind(span.partition("..")[0])
 
 
 def epoch_of(day: dt.date, kind: str) -> str:
-    """Return the day, week or month that a day lies in."""
+    """Return the epoch of a kind that contains a day."""
     if kind == "week":
         year, week, _ = day.isocalendar()
         return f"{year:04}-W{week:02}"
@@ -139,7 +140,7 @@ def epoch_of(day: dt.date, kind: str) -> str:
 
 
 def today() -> dt.date:
-    """Return the day by which epochs go: that of UTC."""
+    """Return the current day in UTC, which determines the epoch."""
     return dt.datetime.now(dt.UTC).date()
 
 
@@ -148,7 +149,7 @@ def latest(kind: str, number: int, last: dt.date) -> str:
 
     Args:
         kind: ``day``, ``week`` or ``month``.
-        number: How many, 1 or more.
+        number: Number of epochs, 1 or more.
         last: A day in the last of them.
     """
     if kind == "month":
@@ -174,13 +175,13 @@ def epochs(span: str) -> tuple[str, ...]:
     day, last, kind = first_day(begin), first_day(end), _kind(begin)
     if kind != _kind(end) or last < day:
         raise KeyFormatError("key.epoch", code="key-epoch")
-    found: list[str] = []
+    names: list[str] = []
     while day <= last:
-        if len(found) == MAX_EPOCHS:
+        if len(names) == MAX_EPOCHS:
             raise KeyFormatError("key.epochs-many", most=MAX_EPOCHS, code="key-epochs-many")
-        found.append(epoch_of(day, kind))
+        names.append(epoch_of(day, kind))
         day = _next(day, kind)
-    return tuple(found)
+    return tuple(names)
 
 
 def _kind(epoch: str) -> str:

@@ -1,8 +1,8 @@
-"""A folder of encrypted key files: where secrets are kept when there is no keyring.
+"""A folder of encrypted key files, which stores secrets if there is no keyring.
 
-Each file is an ordinary exported key under the folder's one passphrase. A file without a key shows
-whether a passphrase is the right one before anything else is opened or written. The passphrase
-stays in memory for the session, so that it is asked for once.
+Each file is an ordinary exported key; all have the same passphrase. An additional file without a
+key verifies the passphrase before anything else is opened or written. The passphrase stays in
+memory for the session, so that the user enters it once.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ from pura.scheme.keys import wipe_buffer
 
 _VERIFIER: Final = f"folder{SUFFIX}"
 _LOCK: Final = ".lock"
-_PATIENCE: Final = 10.0
+_PATIENCE: Final = 10.0  # seconds to wait for another program that sets up the folder
 
 
 class KeyFolder:
     """Secrets in encrypted files.
 
     Args:
-        folder: Where the files are; made with the first key.
-        ask: Gives the passphrase when it is needed and not known; None means that nobody can be
-            asked. Its argument says whether a new one is to be chosen.
-        cost: Of files that are written.
+        folder: Path of the folder, which is created with the first key.
+        ask: Prompts for the passphrase when it is needed; None if nobody can be prompted. Its
+            argument is True if a new passphrase has to be chosen.
+        cost: Cost of the key derivation for new files.
     """
 
     title = "Encrypted key files"
@@ -57,7 +57,7 @@ class KeyFolder:
         self._ask = ask
         self._cost = cost
         self._passphrase: bytearray | None = None
-        self._held = threading.RLock()  # nobody overwrites it while another thread opens a file
+        self._guard = threading.RLock()  # nobody overwrites it while another thread opens a file
 
     @property
     def path(self) -> Path:
@@ -71,11 +71,11 @@ class KeyFolder:
 
     @property
     def unlocked(self) -> bool:
-        """Whether the passphrase is known."""
+        """Whether the passphrase was entered."""
         return self._passphrase is not None
 
     def state(self) -> State:
-        """Say what state the folder is in; nobody is asked."""
+        """Return the state of the folder, without a prompt."""
         if not self.exists:
             return State.NO_BACKEND
         try:
@@ -85,30 +85,30 @@ class KeyFolder:
         return State.READY if self.unlocked else State.LOCKED
 
     def unlock(self, passphrase: bytearray) -> None:
-        """Try a passphrase, and keep it for the session if it is the right one.
+        """Verify a passphrase, and keep it for the session if it is right.
 
-        On a folder that is not there yet, it becomes the folder's passphrase.
+        If the folder does not exist yet, the passphrase becomes that of the new folder.
 
         Raises:
-            KeyFormatError: Wrong, or too short for a new folder.
+            KeyFormatError: The passphrase is wrong, or too short for a new folder.
             KeyStoreError: The folder cannot be read or written.
         """
         if self.exists or not self._set_up(passphrase):
-            found = read_key_file(self._bytes(_VERIFIER, "folder"), passphrase)
-            found.key.wipe()
-        with self._held:
+            verifier = read_key_file(self._bytes(_VERIFIER, "folder"), passphrase)
+            verifier.key.wipe()
+        with self._guard:
             self.lock()
             self._passphrase = bytearray(passphrase)
 
     def lock(self) -> None:
         """Forget the passphrase."""
-        with self._held:
+        with self._guard:
             if self._passphrase is not None:
                 wipe_buffer(self._passphrase)
             self._passphrase = None
 
     def read(self, slot: str, name: str) -> SecretKey | None:
-        """Return a secret, None when there is none.
+        """Return a secret; None if there is none.
 
         Raises:
             KeyStoreError: Locked, denied or damaged.
@@ -116,16 +116,16 @@ class KeyFolder:
         path = self._folder / self._file(slot)
         if not path.exists():
             return None
-        data = self._bytes(path.name, name)
-        with self._held:
-            passphrase = self._known()  # a wrong one is no fault of the file
+        sealed = self._bytes(path.name, name)
+        with self._guard:
+            passphrase = self._session_passphrase()  # its errors are not those of the file
             try:
-                found = read_key_file(data, passphrase)
+                key_file = read_key_file(sealed, passphrase)
             except KeyFormatError as error:
                 if error.code == "key-file-passphrase":
                     raise KeyStoreError("key.foreign", name=name, code="key-damaged") from None
                 raise fault(State.DAMAGED, self.title, name) from None
-        return found.key
+        return key_file.key
 
     def write(self, slot: str, key: SecretKey, name: str) -> None:
         """Store a secret.
@@ -134,13 +134,13 @@ class KeyFolder:
             KeyStoreError: Locked or denied.
         """
         file = self._file(slot)
-        content = KeyFile(key=key, name=name)
-        with self._held:
-            sealed = write_key_file(content, self._known(), cost=self._cost)
+        key_file = KeyFile(key=key, name=name)
+        with self._guard:
+            sealed = write_key_file(key_file, self._session_passphrase(), cost=self._cost)
         self._write(file, sealed)
 
     def remove(self, slot: str, name: str) -> None:
-        """Remove a secret; nothing happens when there is none.
+        """Remove a secret, if there is one.
 
         Raises:
             KeyStoreError: Denied.
@@ -151,29 +151,29 @@ class KeyFolder:
             raise _denied(error, name) from None
 
     def _set_up(self, passphrase: bytearray) -> bool:
-        """Make the folder; False when another program was first, with its own passphrase."""
+        """Create the folder; return False if another program created it with its passphrase."""
         check_passphrase(passphrase)
         with SecretKey.generate() as nothing:
-            content = KeyFile(key=nothing, verifier=True)
-            data = write_key_file(content, passphrase, cost=self._cost)
+            verifier = KeyFile(key=nothing, verifier=True)
+            sealed = write_key_file(verifier, passphrase, cost=self._cost)
         try:
             make_private(self._folder)
             with file_lock(self._folder / _LOCK, _PATIENCE):
                 if self.exists:
                     return False
-                write_atomic(self._folder / _VERIFIER, data, private=True)
+                write_atomic(self._folder / _VERIFIER, sealed, private=True)
                 return True
         except OSError as error:
             raise _denied(error, "") from None
 
-    def _known(self) -> bytearray:
+    def _session_passphrase(self) -> bytearray:
         if self._passphrase is None and self._ask is not None:
-            given = self._ask(not self.exists)
-            if given is not None:
+            passphrase = self._ask(not self.exists)
+            if passphrase is not None:
                 try:
-                    self.unlock(given)
+                    self.unlock(passphrase)
                 finally:
-                    wipe_buffer(given)
+                    wipe_buffer(passphrase)
         if self._passphrase is None:
             if self.exists:
                 raise fault(State.LOCKED, self.title, files=True)
@@ -189,21 +189,21 @@ class KeyFolder:
     def _bytes(self, file: str, name: str) -> bytes:
         try:
             with open_regular(self._folder / file) as stream:
-                data = stream.read(MAX_FILE + 1)
+                sealed = stream.read(MAX_FILE + 1)
         except OSError as error:
             raise _denied(error, name) from None
-        if not data or len(data) > MAX_FILE:
+        if not sealed or len(sealed) > MAX_FILE:
             raise fault(State.DAMAGED, self.title, name)
-        return data
+        return sealed
 
-    def _write(self, file: str, data: bytes) -> None:
+    def _write(self, file: str, sealed: bytes) -> None:
         try:
             make_private(self._folder)
-            write_atomic(self._folder / file, data, private=True)
+            write_atomic(self._folder / file, sealed, private=True)
         except OSError as error:
             raise _denied(error, "") from None
 
 
 def _denied(error: OSError, name: str) -> KeyStoreError:
-    why = phrase("reason.system", why=error.errno or 0)
-    return fault(State.DENIED, KeyFolder.title, name, detail=why)
+    reason = phrase("reason.system", why=error.errno or 0)
+    return fault(State.DENIED, KeyFolder.title, name, detail=reason)

@@ -1,8 +1,9 @@
-"""Encrypted key files: one key under a passphrase, in any of its forms (key-formats.md).
+"""Encrypted key files, which contain one key under a passphrase (key-formats.md).
 
-And the secret of another program's mark, sealed under a key of ours. A profile of such a mark
-carries it; whoever lacks the key reads nothing. AES-256-GCM under a key that is derived for this
-purpose alone; scheme and form are authenticated with it.
+The module also seals the secret of another program's mark under a key of this program. The profile
+of such a mark contains the sealed secret, which cannot be read without the key. It is encrypted
+with AES-256-GCM under a key that is derived for this purpose only; the name of the scheme is
+authenticated with it.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ MAX_FILE: Final = 16 << 10
 MAX_CONTENT: Final = 8 << 10
 MIN_PASSPHRASE: Final = 12
 MAX_PASSPHRASE: Final = 1024
-# What a file may ask of whoever opens it: 256 MiB and four rounds.
+# Limits on the cost that a file may impose: 256 MiB and four rounds.
 MAX_MEMORY: Final = 256 << 20
 MAX_ROUNDS: Final = 4
 _MIN_LOG2: Final = 14
@@ -52,7 +53,7 @@ _SUM: Final = 8
 
 @dataclass(frozen=True, kw_only=True)
 class Cost:
-    """What scrypt costs; it needs ``128 · r · 2^log2_n`` bytes.
+    """Cost parameters of scrypt, which needs ``128 · r · 2^log2_n`` bytes.
 
     Attributes:
         log2_n: Logarithm of the number of blocks.
@@ -66,7 +67,7 @@ class Cost:
 
     @property
     def memory(self) -> int:
-        """Bytes that it takes."""
+        """Memory that the derivation needs, in bytes."""
         return 128 * self.r << self.log2_n
 
 
@@ -74,15 +75,15 @@ USUAL: Final = Cost()
 
 
 def passphrase_bytes(text: str) -> bytearray:
-    """Return a passphrase as bytes that can be wiped; NFKC, so that keyboards do not matter."""
+    """Return a passphrase in NFKC as wipeable bytes, the same for every keyboard."""
     return bytearray(unicodedata.normalize("NFKC", text), "utf-8")
 
 
 def check_passphrase(passphrase: bytearray) -> None:
-    """Refuse a new passphrase that is too short.
+    """Require that a new passphrase has an allowed length.
 
     Raises:
-        KeyFormatError: Too short or too long.
+        KeyFormatError: The passphrase is too short or too long.
     """
     size = len(passphrase.decode("utf-8", "replace"))
     if not MIN_PASSPHRASE <= size <= MAX_PASSPHRASE:
@@ -92,43 +93,43 @@ def check_passphrase(passphrase: bytearray) -> None:
 
 
 def seal(
-    content: bytearray,
+    plaintext: bytearray,
     passphrase: bytearray,
     *,
     cost: Cost = USUAL,
     random: Callable[[int], bytes] = os.urandom,
 ) -> bytes:
-    """Encrypt; the content is left as it is.
+    """Encrypt content; the plaintext is not wiped.
 
     Args:
-        content: At most ``MAX_CONTENT`` bytes.
+        plaintext: At most ``MAX_CONTENT`` bytes.
         passphrase: UTF-8, from :func:`passphrase_bytes`.
-        cost: Of the derivation.
+        cost: Cost of the key derivation.
         random: Source of salt and nonce.
 
     Returns:
         The file, as ASCII text in lines.
     """
-    if len(content) > MAX_CONTENT:
+    if len(plaintext) > MAX_CONTENT:
         raise ValueError("content too long")
     salt, nonce = random(16), random(12)
     header = _HEADER.pack(
-        MAGIC, VERSION, _SCRYPT, cost.log2_n, cost.r, cost.p, salt, nonce, len(content)
+        MAGIC, VERSION, _SCRYPT, cost.log2_n, cost.r, cost.p, salt, nonce, len(plaintext)
     )
     keys = _stretch(passphrase, salt, cost)
     try:
         head = header + _key_check(keys, header)
         cipher = _aes(keys, nonce).encryptor()
         cipher.authenticate_additional_data(head)
-        body = cipher.update(content) + cipher.finalize()
+        body = cipher.update(plaintext) + cipher.finalize()
     finally:
         _zero(keys)
-    data = head + body + cipher.tag
-    return _armour(data + sha256(data).digest()[:_SUM])
+    sealed = head + body + cipher.tag
+    return _armour(sealed + sha256(sealed).digest()[:_SUM])
 
 
 def unseal(text: bytes, passphrase: bytearray) -> bytearray:
-    """Decrypt.
+    """Decrypt content that :func:`seal` encrypted.
 
     Args:
         text: The file.
@@ -144,36 +145,36 @@ def unseal(text: bytes, passphrase: bytearray) -> bytearray:
     """
     from cryptography.exceptions import InvalidTag
 
-    data = _bare(text)
-    header, cost, salt, nonce, size = _read_header(data)
+    sealed = _bare(text)
+    header, cost, salt, nonce, size = _read_header(sealed)
     start = _HEADER.size + _CHECK
-    head, body, tag = data[:start], data[start : start + size], data[start + size :]
+    head, body, tag = sealed[:start], sealed[start : start + size], sealed[start + size :]
     keys = _stretch(passphrase, salt, cost)
-    content = bytearray(size + 15)  # the cipher wants room for one block more
+    plaintext = bytearray(size + 15)  # the cipher needs room for one more block
     try:
         if not hmac.compare_digest(head[_HEADER.size :], _key_check(keys, header)):
             raise KeyFormatError("passphrase.wrong", code="key-file-passphrase")
         cipher = _aes(keys, nonce, tag).decryptor()
         cipher.authenticate_additional_data(head)
-        cipher.update_into(body, content)
+        cipher.update_into(body, plaintext)
         cipher.finalize()
     except InvalidTag:
-        wipe_buffer(content)
+        wipe_buffer(plaintext)
         raise _damaged() from None
     finally:
         _zero(keys)
-    del content[size:]
-    return content
+    del plaintext[size:]
+    return plaintext
 
 
 def _zero(keys: bytearray) -> None:
     """Overwrite the derived keys in place."""
-    # Not emptied: the cipher may still look into the buffer, and Python forbids to resize it then.
+    # Not resized: the cipher may still have a view of the buffer, and Python forbids it then.
     keys[:] = bytes(len(keys))
 
 
 def _aes(keys: bytearray, nonce: bytes, tag: bytes | None = None) -> Any:
-    # Late, as all of this library: most commands open no file, and the import takes 35 ms.
+    # Imported late, as everywhere: the import takes 35 ms, and most commands open no key file.
     from cryptography.hazmat.primitives.ciphers import Cipher
     from cryptography.hazmat.primitives.ciphers.algorithms import AES
     from cryptography.hazmat.primitives.ciphers.modes import GCM
@@ -184,12 +185,12 @@ def _aes(keys: bytearray, nonce: bytes, tag: bytes | None = None) -> Any:
 def _stretch(passphrase: bytearray, salt: bytes, cost: Cost) -> bytearray:
     from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 
-    made: Any = Scrypt(salt=salt, length=64, n=1 << cost.log2_n, r=cost.r, p=cost.p)
+    derivation: Any = Scrypt(salt=salt, length=64, n=1 << cost.log2_n, r=cost.r, p=cost.p)
     keys = bytearray(64)
-    if hasattr(made, "derive_into"):  # newer than the oldest release that we accept
-        made.derive_into(passphrase, keys)
+    if hasattr(derivation, "derive_into"):  # newer than the oldest release that we accept
+        derivation.derive_into(passphrase, keys)
     else:
-        keys[:] = made.derive(bytes(passphrase))
+        keys[:] = derivation.derive(bytes(passphrase))
     return keys
 
 
@@ -197,15 +198,15 @@ def _key_check(keys: bytearray, header: bytes) -> bytes:
     return hmac.digest(bytes(keys[32:]), header, "sha256")[:_CHECK]
 
 
-def _read_header(data: bytes) -> tuple[bytes, Cost, bytes, bytes, int]:
-    header = data[: _HEADER.size]
+def _read_header(sealed: bytes) -> tuple[bytes, Cost, bytes, bytes, int]:
+    header = sealed[: _HEADER.size]
     _, _, kind, log2_n, r, p, salt, nonce, size = _HEADER.unpack(header)
-    if len(data) != _HEADER.size + _CHECK + size + _TAG or size > MAX_CONTENT:
+    if len(sealed) != _HEADER.size + _CHECK + size + _TAG or size > MAX_CONTENT:
         raise _damaged()
     cost = Cost(log2_n=log2_n, r=r, p=p)
     if kind != _SCRYPT:
         raise _unknown_version()
-    # Looked at before anything is computed: a file of a stranger must not take all memory.
+    # Checked before anything is computed: an untrusted file must not exhaust the memory.
     if not (_MIN_LOG2 <= log2_n <= 24 and 1 <= p <= MAX_ROUNDS and r >= 1) or (
         cost.memory > MAX_MEMORY
     ):
@@ -213,30 +214,30 @@ def _read_header(data: bytes) -> tuple[bytes, Cost, bytes, bytes, int]:
     return header, cost, salt, nonce, size
 
 
-def _armour(data: bytes) -> bytes:
-    text = base64.b64encode(data)
+def _armour(sealed: bytes) -> bytes:
+    text = base64.b64encode(sealed)
     lines = [text[i : i + 64] for i in range(0, len(text), 64)]
     return b"\n".join((_BEGIN, *lines, _END, b""))
 
 
 def _bare(text: bytes) -> bytes:
-    """Take the lines off, and check what an accident would have changed."""
+    """Remove the armour, and verify the checksum against accidental changes."""
     stripped = text.strip()
     if len(text) > MAX_FILE or not stripped.startswith(_BEGIN) or not stripped.endswith(_END):
         raise _damaged()
     inner = b"".join(stripped[len(_BEGIN) : -len(_END)].split())
     try:
-        data = base64.b64decode(inner, validate=True)
+        sealed = base64.b64decode(inner, validate=True)
     except ValueError:
         raise _damaged() from None
-    data, checksum = data[:-_SUM], data[-_SUM:]
-    if len(data) < _HEADER.size + _CHECK + _TAG or data[: len(MAGIC)] != MAGIC:
+    sealed, checksum = sealed[:-_SUM], sealed[-_SUM:]
+    if len(sealed) < _HEADER.size + _CHECK + _TAG or sealed[: len(MAGIC)] != MAGIC:
         raise _damaged()
-    if sha256(data).digest()[:_SUM] != checksum:
+    if sha256(sealed).digest()[:_SUM] != checksum:
         raise _damaged()
-    if data[len(MAGIC)] != VERSION:
+    if sealed[len(MAGIC)] != VERSION:
         raise _unknown_version()
-    return data
+    return sealed
 
 
 def _damaged() -> KeyFormatError:
@@ -258,22 +259,22 @@ _FACTS: Final = {
     "master": 16,
     "deployment": 80,
 }
-"""What a file says of its key, and the greatest length of each."""
+"""Facts about the key in a file, and the maximum length of each."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class KeyFile:
-    """A key and what its file says of it.
+    """A key and the facts about it in its file.
 
     Attributes:
         key: The secret.
-        name: Its label, empty when the file does not say.
-        created: ISO 8601, empty when the file does not say.
-        note: For people.
+        name: Label of the key; empty if the file has none.
+        created: Time of creation, ISO 8601; empty if the file has none.
+        note: Note for people.
         role: Single, master or derived.
         master: Fingerprint of its master.
-        deployment: Label it was derived with.
-        verifier: The file holds no key to mark with but opens a folder of key files.
+        deployment: Label that it was derived with.
+        verifier: The file verifies the passphrase of a folder; its key is not for marking.
     """
 
     key: SecretKey
@@ -287,22 +288,22 @@ class KeyFile:
 
     @classmethod
     def of(cls, key: SecretKey, entry: KeyEntry) -> KeyFile:
-        """Join a key and its entry."""
+        """Return the key file of a key with the facts of its entry."""
         return cls(key=key, **{name: getattr(entry, name) for name in _FACTS})
 
 
 def write_key_file(
-    content: KeyFile,
+    key_file: KeyFile,
     passphrase: bytearray,
     *,
     cost: Cost = USUAL,
     random: Callable[[int], bytes] = os.urandom,
 ) -> bytes:
     """Return the encrypted file of a key."""
-    facts = {name: getattr(content, name) for name in _FACTS}
+    facts = {name: getattr(key_file, name) for name in _FACTS}
     text = json.dumps({k: v for k, v in facts.items() if v}, ensure_ascii=False).encode()
-    secret = content.key.copy_secret()
-    plain = bytearray([_VERIFIER if content.verifier else _KEY]) + secret + text
+    secret = key_file.key.copy_secret()
+    plain = bytearray([_VERIFIER if key_file.verifier else _KEY]) + secret + text
     try:
         return seal(plain, passphrase, cost=cost, random=random)
     finally:
@@ -310,22 +311,24 @@ def write_key_file(
         wipe_buffer(plain)
 
 
-def read_key_file(data: bytes, passphrase: bytearray) -> KeyFile:
+def read_key_file(file_bytes: bytes, passphrase: bytearray) -> KeyFile:
     """Open an encrypted file.
 
     Raises:
-        KeyFormatError: As :func:`pura.keys.sealed.unseal`, or its content is not a key.
+        KeyFormatError: As :func:`unseal`, or the content is not a key.
     """
-    plain = unseal(data, passphrase)
+    plain = unseal(file_bytes, passphrase)
     secret = bytearray()
     try:
         kind, secret = plain[0], plain[1 : 1 + KEY_BYTES]
         facts = read_json(plain[1 + KEY_BYTES :].decode("utf-8"))
         if kind not in (_KEY, _VERIFIER) or len(secret) != KEY_BYTES:
             raise ValueError
-        told = _facts(facts)
-        origin = origin_of(told["role"], told["master"], told["deployment"])
-        return KeyFile(key=SecretKey(secret, origin), verifier=kind == _VERIFIER, **told)
+        checked_facts = _facts(facts)
+        origin = origin_of(
+            checked_facts["role"], checked_facts["master"], checked_facts["deployment"]
+        )
+        return KeyFile(key=SecretKey(secret, origin), verifier=kind == _VERIFIER, **checked_facts)
     except (ValueError, IndexError, TypeError, AttributeError, RecursionError):
         raise KeyFormatError("key.file-version", code="key-file-version") from None
     finally:
@@ -333,37 +336,38 @@ def read_key_file(data: bytes, passphrase: bytearray) -> KeyFile:
         wipe_buffer(plain)
 
 
-def _facts(found: dict[str, Any]) -> dict[str, Any]:
-    facts = {name: found.get(name, "") for name in _FACTS}
-    for name, value in facts.items():
-        if not isinstance(value, str) or len(value) > _FACTS[name] or not value.isprintable():
+def _facts(stored: dict[str, Any]) -> dict[str, Any]:
+    facts = {name: stored.get(name, "") for name in _FACTS}
+    for name, fact in facts.items():
+        if not isinstance(fact, str) or len(fact) > _FACTS[name] or not fact.isprintable():
             raise ValueError
     return facts | {"role": KeyRole(facts["role"] or KeyRole.SINGLE)}
 
 
-def parse_key(data: bytes, ask: Callable[[], bytearray] | None = None) -> KeyFile:
-    """Read a key in hex, in base64 or from an encrypted file; which one is seen by its form.
+def parse_key(key_bytes: bytes, ask: Callable[[], bytearray] | None = None) -> KeyFile:
+    """Read a key in hex, in base64 or from an encrypted file; the form is recognised.
 
     Args:
-        data: The file or what was typed.
-        ask: Gives the passphrase of an encrypted file; asked only when it is one.
+        key_bytes: Content of the file, or the text that was typed.
+        ask: Prompts for the passphrase; called only for an encrypted file.
 
     Raises:
-        KeyFormatError: It is none of these, damaged, or the passphrase is wrong or missing.
+        KeyFormatError: The content has none of these forms or is damaged, or the passphrase is
+            wrong or missing.
     """
-    if data.lstrip().startswith(_BEGIN):
+    if key_bytes.lstrip().startswith(_BEGIN):
         if ask is None:
             raise KeyFormatError("key.file-passphrase", code="key-file-passphrase")
         passphrase = ask()
         try:
-            found = read_key_file(data, passphrase)
+            key_file = read_key_file(key_bytes, passphrase)
         finally:
             wipe_buffer(passphrase)
-        if found.verifier:
+        if key_file.verifier:
             raise KeyFormatError("key.opener")
-        return found
+        return key_file
     try:
-        text = data.decode("ascii").strip()
+        text = key_bytes.decode("ascii").strip()
     except UnicodeDecodeError:
         raise _no_key() from None
     if len(text) == _HEX or not text:
@@ -374,16 +378,16 @@ def parse_key(data: bytes, ask: Callable[[], bytearray] | None = None) -> KeyFil
 
 
 def load_key(path: Path, ask: Callable[[], bytearray] | None = None) -> KeyFile:
-    """Read a key from a file, in any of its forms.
+    """Read a key from a file, in any of the forms of :func:`parse_key`.
 
     Raises:
-        KeyFormatError: It cannot be read, or as :func:`parse_key`.
+        KeyFormatError: The file cannot be read, or as in :func:`parse_key`.
     """
-    data = read_start(path, MAX_FILE, KeyFormatError)
+    key_bytes = read_start(path, MAX_FILE, KeyFormatError)
     with naming(path.name):
-        if len(data) > MAX_FILE:
+        if len(key_bytes) > MAX_FILE:
             raise _no_key()
-        return parse_key(data, ask)
+        return parse_key(key_bytes, ask)
 
 
 def _no_key() -> KeyFormatError:
@@ -401,13 +405,16 @@ def seal_secret(
     *,
     random: Callable[[int], bytes] = os.urandom,
 ) -> str:
-    """Seal a secret; base64.
+    """Seal the secret of another program's mark.
 
     Args:
-        key: Opens it again.
-        scheme: Whose secret it is, as a profile names the scheme.
+        key: The key to seal it under.
+        scheme: Name of the scheme in a profile.
         numbers: The secret.
         random: Source of the nonce.
+
+    Returns:
+        The sealed secret in base64.
     """
     nonce = random(_NONCE)
     plain = json.dumps(list(numbers)).encode()
@@ -417,16 +424,18 @@ def seal_secret(
 
 
 def open_secret(key: SecretKey, scheme: str, sealed: str) -> tuple[int, ...]:
-    """Open what :func:`seal_secret` sealed.
+    """Open a secret that :func:`seal_secret` sealed.
 
     Raises:
-        KeyFormatError: Another key sealed it, or it is damaged.
+        KeyFormatError: It was sealed under another key, or it is damaged.
     """
     from cryptography.exceptions import InvalidTag
 
     try:
-        data = base64.b64decode(sealed, validate=True)
-        plain = cipher_of(key, _LABEL).decrypt(data[:_NONCE], data[_NONCE:], _bound(scheme))
+        sealed_bytes = base64.b64decode(sealed, validate=True)
+        plain = cipher_of(key, _LABEL).decrypt(
+            sealed_bytes[:_NONCE], sealed_bytes[_NONCE:], _bound(scheme)
+        )
         numbers = read_json(plain)
     except (InvalidTag, ValueError):
         raise KeyFormatError("key.foreign-sealed", code="key-mismatch") from None
@@ -436,7 +445,12 @@ def open_secret(key: SecretKey, scheme: str, sealed: str) -> tuple[int, ...]:
 
 
 def cipher_of(key: SecretKey, label: bytes) -> AESGCM:
-    """Return the cipher that a secret key gives for one purpose, named by at most 16 bytes."""
+    """Return a cipher whose key is derived from a secret key for one purpose.
+
+    Args:
+        key: The secret key.
+        label: Name of the purpose, at most 16 bytes.
+    """
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
     halves = (key.prf(label, part).to_bytes(16, "little") for part in (b"0", b"1"))

@@ -1,4 +1,4 @@
-"""Secrets in memory: keys of this run only, beside those that are stored, and what was typed."""
+"""Secrets in memory: keys that are used in this run without being stored, and typed secrets."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from pura.scheme.keys import wipe_buffer
 
 
 class Secret:
-    """Bytes that never print, cannot be pickled, and are overwritten when they have been used.
+    """Bytes that are never printed or pickled, and are overwritten after use.
 
     Args:
-        data: The bytes; they belong to the secret from now on.
+        secret_bytes: The bytes, which belong to the secret from now on.
     """
 
     __slots__ = ("_bytes",)
 
-    def __init__(self, data: bytearray) -> None:
-        self._bytes = data
+    def __init__(self, secret_bytes: bytearray) -> None:
+        self._bytes = secret_bytes
 
     def copy(self) -> bytearray:
         """Return a copy, which the caller wipes."""
@@ -29,14 +29,14 @@ class Secret:
 
     @contextmanager
     def used(self) -> Iterator[bytearray]:
-        """Lend the bytes once; they are overwritten afterwards, whatever happens."""
+        """Return the bytes for one use; they are overwritten afterwards in any case."""
         try:
             yield self._bytes
         finally:
             self.wipe()
 
     def wipe(self) -> None:
-        """Overwrite it."""
+        """Overwrite the secret."""
         wipe_buffer(self._bytes)
 
     def __repr__(self) -> str:
@@ -48,15 +48,15 @@ class Secret:
 
 @dataclass(frozen=True, kw_only=True)
 class KeyRef:
-    """A key as others speak of it; never the key itself.
+    """A reference to a key, never the key itself.
 
     Attributes:
-        fingerprint: 16 hex digits.
-        label: Its name, as records and people have it; None when it has none.
+        fingerprint: Fingerprint of the key, 16 hex digits.
+        label: Name of the key in records and for people; None if it has none.
         root: Fingerprint of the key that it is derived from when it is needed; empty for a key that
-            is here itself.
+            is available itself.
         epoch: The day, week or month that it is derived for.
-        entry: What the store knows of it, where that was looked up already.
+        entry: Its entry in the store, if it was read already.
     """
 
     fingerprint: str
@@ -67,7 +67,7 @@ class KeyRef:
 
     @classmethod
     def of(cls, entry: KeyEntry) -> KeyRef:
-        """Return the key of an entry of the store."""
+        """Return a reference to the key of an entry of the store."""
         return cls(fingerprint=entry.fingerprint, label=entry.name, entry=entry)
 
 
@@ -84,46 +84,48 @@ class SessionKeys:
             self.add(key, label)
 
     def refs(self) -> tuple[KeyRef, ...]:
-        """Return which keys there are."""
+        """Return references to all keys of the session."""
         return tuple(KeyRef(fingerprint=f, label=label) for f, (_, label) in self._keys.items())
 
     def add(self, key: SecretKey, label: str | None = None) -> KeyRef:
-        """Take a key in; one that is there keeps the name that it has."""
-        held = self._keys.setdefault(key.fingerprint, (key, label))[0]
-        if held is not key:
+        """Add a key; a key that the session already has keeps its name."""
+        stored_key = self._keys.setdefault(key.fingerprint, (key, label))[0]
+        if stored_key is not key:
             key.wipe()
-        return KeyRef(fingerprint=held.fingerprint, label=self._keys[held.fingerprint][1])
+        return KeyRef(
+            fingerprint=stored_key.fingerprint, label=self._keys[stored_key.fingerprint][1]
+        )
 
     def get(self, fingerprint: str) -> SecretKey | None:
-        """Return a key, which stays the session's; None when it is not here."""
-        found = self._keys.get(fingerprint)
-        return found[0] if found else None
+        """Return a key, which the session continues to own; None if it does not have the key."""
+        stored = self._keys.get(fingerprint)
+        return stored[0] if stored else None
 
     def named(self, label: str) -> KeyRef | None:
-        """Return the key of a name, or None."""
+        """Return a reference to the key with a name, or None."""
         return next((ref for ref in self.refs() if ref.label == label), None)
 
     def rename(self, label: str, new: str) -> KeyRef:
-        """Give a key another name."""
-        ref = self._the(label)
+        """Rename a key."""
+        ref = self._require(label)
         key, _ = self._keys[ref.fingerprint]
         self._keys[ref.fingerprint] = key, new
         return KeyRef(fingerprint=ref.fingerprint, label=new)
 
     def remove(self, label: str) -> KeyRef:
-        """Overwrite a key."""
-        ref = self._the(label)
+        """Overwrite a key and remove it from the session."""
+        ref = self._require(label)
         self._keys.pop(ref.fingerprint)[0].wipe()
         return ref
 
     def wipe(self) -> None:
-        """Overwrite all of them."""
+        """Overwrite and remove all keys."""
         for key, _ in self._keys.values():
             key.wipe()
         self._keys.clear()
 
-    def _the(self, label: str) -> KeyRef:
+    def _require(self, label: str) -> KeyRef:
         ref = self.named(label)
         if ref is None:
-            raise no_such_key(label, (one.label or one.fingerprint for one in self.refs()))
+            raise no_such_key(label, (ref.label or ref.fingerprint for ref in self.refs()))
         return ref

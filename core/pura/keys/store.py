@@ -1,13 +1,13 @@
-"""The key store: keys by name, over the keyring and the folder of encrypted files.
+"""The key store: keys by name, in the keyring or in the folder of encrypted files.
 
-New keys go to the keyring; to the files where there is none or where that is asked for. The index
-says for every key where its secret is, so that nothing is lost from sight when a keyring comes or
-goes.
+New keys are stored in the keyring; in the files if there is no keyring, or on request. The index
+records the store of every key, so that keys stay listed when a keyring appears or disappears.
 """
 
 from __future__ import annotations
 
 import datetime as dt
+import logging
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -30,6 +30,8 @@ from pura.keys.folder import KeyFolder
 from pura.keys.sealed import SUFFIX, USUAL, Cost, KeyFile, check_passphrase, write_key_file
 from pura.scheme import SecretKey
 
+_log = logging.getLogger(__name__)
+
 NO_STORE: Final = "none"
 
 
@@ -37,12 +39,12 @@ class KeyStore:
     """Keys by name.
 
     Args:
-        index: Path of the index file (nothing secret in it).
-        backend: A keyring backend; found from the allow-list when left out.
-        title: How the backend is called on screen.
-        files: The folder of encrypted files; beside the index when left out.
-        find: Finds a backend; another one for machines without.
-        now: The clock.
+        index: Path of the index file, which contains no secrets.
+        backend: A keyring backend; chosen from the allow-list if omitted.
+        title: Name of the backend on screen.
+        files: The folder of encrypted files; next to the index if omitted.
+        find: Finds a backend; tests replace it.
+        now: Returns the current time.
     """
 
     def __init__(
@@ -57,14 +59,14 @@ class KeyStore:
     ) -> None:
         self._index = Index(index)
         self._now = now
-        if backend is None and (found := find()) is not None:
-            backend, title = found
+        if backend is None and (backend_and_title := find()) is not None:
+            backend, title = backend_and_title
         self._keyring = None if backend is None else Keyring(backend, title)
         self.files = files if files is not None else KeyFolder(index.parent / "keys")
 
     @property
     def title(self) -> str:
-        """How the store that new keys go to is called on screen; "none" when there is none."""
+        """Name on screen of the store for new keys; "none" if there is none."""
         if self._keyring is not None:
             return self._keyring.title
         return self.files.title if self.files.exists else NO_STORE
@@ -75,12 +77,12 @@ class KeyStore:
         return self._keyring is not None
 
     def state(self) -> State:
-        """Say what state the store is in; nobody is asked for anything."""
+        """Return the state of the store, without a prompt."""
         return self._keyring.state() if self._keyring is not None else self.files.state()
 
     @property
     def place(self) -> Place | None:
-        """Where new keys go; None when there is nothing yet."""
+        """Kind of store for new keys; None if there is none yet."""
         return Place.KEYRING if self._keyring else Place.FILES if self.files.exists else None
 
     def list(self) -> tuple[KeyEntry, ...]:
@@ -92,12 +94,15 @@ class KeyStore:
         return self._index.read()
 
     def exposures(self) -> tuple[KeyStoreError, ...]:
-        """Return what of the store others on this computer get at; the keyring guards itself."""
+        """Return errors for files of the store that others on this computer can access.
+
+        The keyring protects itself.
+        """
         inside = sorted(self.files.path.glob(f"*{SUFFIX}"))
         return tuple(exposures(self._index.path, self.files.path, *inside))
 
     def entry(self, name: str) -> KeyEntry:
-        """Return what is known of one key.
+        """Return the entry of a key.
 
         Raises:
             KeyStoreError: There is no key of this name.
@@ -105,23 +110,24 @@ class KeyStore:
         return _find(self.list(), name)
 
     def get(self, name: str) -> SecretKey:
-        """Return a secret key; whoever calls this wipes it.
+        """Return a secret key, which the caller wipes.
 
         Raises:
-            KeyStoreError: No keyring, locked, denied, not found or damaged: each in its words.
+            KeyStoreError: There is no keyring, it is locked or denied, or the key is missing or
+                damaged.
         """
         return self.open(self.entry(name))
 
     def open(self, entry: KeyEntry) -> SecretKey:
-        """Return the secret key of an entry, as :meth:`get` does, without looking it up again.
+        """Return the secret key of an entry; like :meth:`get`, without reading the index again.
 
         Raises:
-            KeyStoreError: As there.
+            KeyStoreError: As in :meth:`get`.
         """
-        place = self._place(entry.place)
-        key = place.read(entry.slot, entry.name)
+        keeper = self._place(entry.place)
+        key = keeper.read(entry.slot, entry.name)
         if key is None:
-            raise fault(State.NOT_FOUND, place.title, entry.name)
+            raise fault(State.NOT_FOUND, keeper.title, entry.name)
         if key.fingerprint != entry.fingerprint:
             key.wipe()
             raise KeyStoreError("key.replaced", name=entry.name, code="key-damaged")
@@ -129,10 +135,10 @@ class KeyStore:
         return key
 
     def unlock_keyring(self) -> None:
-        """Have the keyring ask for its password, by wanting an entry.
+        """Make the keyring prompt for its password, by reading an entry.
 
         Raises:
-            KeyStoreError: There is none, or it stays locked or refuses.
+            KeyStoreError: There is no keyring, it stays locked, or it refuses.
         """
         if self._keyring is None:
             raise fault(State.NO_BACKEND, NO_STORE)
@@ -141,7 +147,7 @@ class KeyStore:
             nothing.wipe()
 
     def check(self, name: str) -> tuple[State, KeyStoreError | None]:
-        """Read one key and say what state its entry is in.
+        """Read a key and return the state of its entry, with the error if there is one.
 
         Raises:
             KeyStoreError: There is no key of this name in the list.
@@ -170,8 +176,8 @@ class KeyStore:
 
         Args:
             name: The new name.
-            key: The secret; it stays the caller's.
-            note: For people.
+            key: The secret, which the caller continues to own.
+            note: Note for people.
             role: Single, master or derived.
             master: Fingerprint of its master.
             deployment: Label it was derived with.
@@ -183,14 +189,14 @@ class KeyStore:
                 the store refuses.
         """
         name, note = _check_new(self.list(), name, key.fingerprint), check_note(note)
-        wanted = place
+        chosen_place = place
         if place is None:
             place = Place.KEYRING if self._keyring is not None else Place.FILES
         try:
             self._place(place).write(key.fingerprint, key, name)
         except KeyStoreError as error:
-            # Nobody asked for files, and nobody is there to choose their passphrase.
-            if wanted is None and error.code == "passphrase-missing":
+            # Files were not requested, and nobody can choose a passphrase for them.
+            if chosen_place is None and error.code == "passphrase-missing":
                 raise fault(State.NO_BACKEND, NO_STORE) from None
             raise
         entry = KeyEntry(
@@ -205,24 +211,25 @@ class KeyStore:
             account=key.fingerprint,
         )
         try:
-            # Checked again: a prompt may have stood open meanwhile, and another program added one.
+            # Checked again: during a prompt, another program may have added the name.
             self._index.change(lambda entries: _with_new(entries, entry))
         except KeyStoreError:
             if not self._is_listed(entry):
-                self._place(place).remove(key.fingerprint, name)  # else nobody would know of it
+                self._place(place).remove(key.fingerprint, name)  # else it would stay unlisted
             raise
+        _log.info("a key was stored: %s, %s", role.value, place.value)
         return entry
 
     def rename(self, name: str, new: str) -> KeyEntry:
-        """Give a key another name; the secret stays where it is.
+        """Rename a key; the secret is not moved.
 
         Raises:
             KeyStoreError: There is no such key, or the new name is taken or unusable.
         """
 
         def renamed(entry: KeyEntry, entries: tuple[KeyEntry, ...]) -> KeyEntry:
-            others = tuple(e for e in entries if e is not entry)
-            return replace(entry, name=check_name(new, others), account=entry.slot)
+            other_entries = tuple(e for e in entries if e is not entry)
+            return replace(entry, name=check_name(new, other_entries), account=entry.slot)
 
         return self._change(name, renamed)
 
@@ -315,6 +322,7 @@ class KeyStore:
                 if (e.fingerprint, e.created) != (entry.fingerprint, entry.created)
             )
         )
+        _log.info("a key was deleted: %s, %s", entry.role.value, entry.place.value)
 
     def _change(
         self, name: str, change: Callable[[KeyEntry, tuple[KeyEntry, ...]], KeyEntry]
@@ -330,9 +338,9 @@ class KeyStore:
         return changed[0]
 
     def _is_listed(self, entry: KeyEntry) -> bool:
-        """Say whether an entry holds this very secret: another program added the same key."""
-        place = (entry.place, entry.slot)
-        return any((e.place, e.slot) == place for e in self.list())
+        """Return whether an entry refers to this secret, because another program added it."""
+        address = (entry.place, entry.slot)
+        return any((e.place, e.slot) == address for e in self.list())
 
     def _place(self, place: Place) -> Keyring | KeyFolder:
         if place is Place.FILES:
@@ -351,15 +359,15 @@ def _find(entries: tuple[KeyEntry, ...], name: str) -> KeyEntry:
 
 
 def _check_new(entries: tuple[KeyEntry, ...], name: str, fingerprint: str) -> str:
-    """Return a name that a new key may carry.
+    """Return a name that a new key may have.
 
     Raises:
         KeyStoreError: The name is unusable or taken, or the key is known under another one.
     """
     name = check_name(name, entries)
-    for known in entries:
-        if known.fingerprint == fingerprint:
-            raise KeyStoreError("key.known", name=known.name, code="key-known")
+    for entry in entries:
+        if entry.fingerprint == fingerprint:
+            raise KeyStoreError("key.known", name=entry.name, code="key-known")
     return name
 
 

@@ -1,19 +1,19 @@
-"""What the tool measures on texts: attacks, power tables, a proxy model's fitness.
+"""Measurements on texts: attacks, power tables, and the fitness of a proxy model.
 
-Here stands what measurements do where nobody says otherwise, and within which limits. Use cases,
-command and dialogs take both from here, so this imports nothing that takes time.
+This module holds the defaults and limits of measurements. Use cases, command and dialogs import it,
+so it imports nothing slow.
 """
 
 from typing import Final, NamedTuple
 
 
 class Bounds(NamedTuple):
-    """A number that may be chosen.
+    """Limits and default of a number.
 
     Attributes:
-        least: The smallest.
-        most: The largest.
-        usual: The one that is taken where none is chosen.
+        least: Smallest value.
+        most: Largest value.
+        usual: Default value.
     """
 
     least: int
@@ -22,14 +22,14 @@ class Bounds(NamedTuple):
 
 
 TEXTS: Final = Bounds(1, 1000, 64)
-"""Marked texts of a table of power."""
+"""Number of marked texts of a power table."""
 LEARNT: Final = Bounds(0, 1000, 0)
-"""Further texts, of which a likelihood table is learnt."""
+"""Number of further texts, from which a likelihood table is learnt."""
 TOKENS: Final = Bounds(20, 4000, 200)
-"""Length of each text."""
+"""Length of each text, in tokens."""
 PASSAGES: Final = (60, 100, 200)
-"""Lengths of passages in longer texts."""
+"""Lengths of passages in longer texts, in tokens."""
 DOCUMENTS: Final = (500, 2000)
-"""Lengths of those texts."""
+"""Lengths of these texts, in tokens."""
 PROXY_TEXTS: Final = Bounds(1, 1000, 12)
-"""Texts that the fitness of a model is measured on."""
+"""Number of texts on which the fitness of a model is measured."""

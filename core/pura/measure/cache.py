@@ -1,4 +1,4 @@
-"""A folder of arrays of uneven length: what a study computes once and reads many times."""
+"""A folder of arrays of uneven length, which a study computes once and reads many times."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ Array = npt.NDArray[Any]
 
 
 class Cache:
-    """Rows of arrays under a name, one file a name.
+    """Rows of arrays by name, with one file for each name.
 
-    A file appears whole or not at all, so a study that was stopped goes on where it was, and two
-    processes may fill one cache.
+    Files are written atomically, so an interrupted study can resume, and two processes may fill the
+    same cache.
 
     Args:
-        folder: Made when it is not there.
+        folder: Folder of the cache; created if it is missing.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -35,15 +35,16 @@ class Cache:
         return self._path(name).exists()
 
     def names(self) -> list[str]:
-        """Return the names on the cache, sorted."""
+        """Return the names in the cache, sorted."""
         return sorted(p.name.removesuffix(".npz") for p in self._folder.glob("*.npz"))
 
     def put(self, name: str, columns: Mapping[str, Sequence[Array]]) -> None:
         """Store columns of arrays.
 
         Args:
-            name: Of the file.
-            columns: By column, one array [..., L_i] a row; rows may differ in their last axis.
+            name: Name of the file.
+            columns: For each column, an array [..., L_i] for each row; rows may differ in the
+                length of their last axis.
         """
         flat: dict[str, Array] = {}
         for column, rows in columns.items():
@@ -57,9 +58,9 @@ class Cache:
             claim.release()
 
     def claim(self, name: str) -> bool:
-        """Take on the work for a name; False when it is done or another process is at it.
+        """Claim the work for a name; return False if it is done or claimed by another process.
 
-        Only a process that runs holds a claim: one that died leaves nothing to clean up.
+        A claim ends with its process, so that a dead process leaves nothing to clean up.
         """
         lock = file_lock(self._path(name).with_suffix(".claim"))
         try:
@@ -73,11 +74,13 @@ class Cache:
         return True
 
     def get(self, name: str) -> dict[str, list[Array]]:
-        """Return what was stored under a name; one list of arrays a column."""
-        with np.load(self._path(name), allow_pickle=False) as data:
+        """Return the arrays stored under a name, as a list for each column."""
+        with np.load(self._path(name), allow_pickle=False) as arrays:
             return {
-                column: np.split(data[column], np.cumsum(data[f"{column}/lengths"])[:-1], axis=-1)
-                for column in data.files
+                column: np.split(
+                    arrays[column], np.cumsum(arrays[f"{column}/lengths"])[:-1], axis=-1
+                )
+                for column in arrays.files
                 if not column.endswith("/lengths")
             }
 

@@ -1,17 +1,15 @@
-"""Texts that measurements are made on: openings, cells, and corpora of others.
+"""Texts for measurements: openings, cells, and external corpora.
 
-The paper takes C4, Essays and OpenGen. Nothing copyrighted is kept with the tool, so these stand
-in for them:
+The paper uses C4, Essays and OpenGen. The tool ships nothing copyrighted, so these replace them:
 
 * ``manual`` – prose of the Python manual, which every Python carries (for C4, texts of the web);
 * ``openings`` – our own first sentences of letters, news, stories and advice (for Essays);
-* ``notes`` – what installed libraries say of their functions, in prose (for OpenGen's reference
-  prose);
+* ``notes`` – prose from the documentation of installed libraries (for OpenGen's reference prose);
 * ``code`` – functions of Python's own library; ``german`` – our own German openings; ``tasks`` –
   our own instructions, for a chat template.
 
 A file may be named instead: lines of plain text, JSON lines or Parquet with a column ``prompt`` or
-``text``. With the library ``datasets`` and a network, ``hub:NAME`` takes a data set from there.
+``text``. With the library ``datasets`` and a network, ``hub:NAME`` loads a data set from the hub.
 """
 
 from __future__ import annotations
@@ -190,15 +188,15 @@ TOKENS: Final = 200
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """Texts generated alike.
+    """A group of texts that are generated with the same settings.
 
     Attributes:
-        name: Of the cell; every random number of it follows from it and the seed.
+        name: Name of the cell; name and seed determine all of its random numbers.
         code: ``spc``, ``tbcc``; "" for texts without a mark.
         payload_bits: ``L_m``; 0 without a mark.
-        texts: How many.
-        tokens: Length of each.
-        learning: Opened by the prompts for learning instead of the study's.
+        texts: Number of texts.
+        tokens: Length of each text, in tokens.
+        learning: Whether the texts begin with the prompts for learning instead of the study's.
     """
 
     name: str
@@ -209,7 +207,7 @@ class Cell:
     learning: bool = False
 
     def prompts(self) -> list[str]:
-        """Return one prompt a text, spread over the genres."""
+        """Return a prompt for each text, spread over the genres."""
         pool = LEARNING if self.learning else STUDY
         return [
             pool[(i * len(pool) // min(self.texts, len(pool))) % len(pool)]
@@ -224,7 +222,7 @@ class Cell:
         return Profile(payload_bits=bits, blocks=default_blocks(bits), vocab_size=vocab_size)
 
     def key(self, number: int, seed: int = SEED) -> SecretKey:
-        """Return the key of one text. It guards nothing: anyone can derive it."""
+        """Return the key of one text, which is not secret: anyone can derive it."""
         return SecretKey(self._bytes("key", number, seed))
 
     def payload(self, number: int, seed: int = SEED) -> Payload:
@@ -268,24 +266,25 @@ CELLS: Final = {c.name: c for c in (LEARN, *MAIN, PASSAGE, PLAIN, *CLEAN, POWER)
 
 
 MAX_FILE: Final = 64 << 20
+# A paragraph is prose from 40 words on, and with at most 2 % of unusual characters.
 _LEAST_WORDS: Final = 40
 _MOST_ODD: Final = 0.02
 _COLUMNS: Final = ("prompt", "text")
 _NOTED: Final = ("numpy", "numpy.linalg", "scipy.stats")
 OPENING_WORDS: Final = 12
-"""Words of a text that open another one."""
+"""First words of a text that serve as a prompt."""
 
 
 def _prose(text: str) -> list[str]:
     """Return the paragraphs of a text that are plain prose, each on one line."""
-    found = []
+    paragraphs = []
     for part in re.split(r"\n\s*\n", text):
         line = " ".join(part.split())
         odd = sum(1 for sign in line if not (sign.isalnum() or sign in " .,;:!?()'\"-"))
         plain = line[:1].isupper() and line[-1:] == "." and "--" not in line
         if plain and len(line.split()) >= _LEAST_WORDS and odd <= _MOST_ODD * len(line):
-            found.append(line)
-    return found
+            paragraphs.append(line)
+    return paragraphs
 
 
 def _manual() -> list[str]:
@@ -297,13 +296,13 @@ def _manual() -> list[str]:
 def _notes() -> list[str]:
     from importlib import import_module
 
-    found: dict[str, None] = {}
+    paragraphs: dict[str, None] = {}
     for module in map(import_module, _NOTED):
-        # Not vars(module): what stands there depends on what else has been imported.
+        # Not vars(module): its content depends on other imports.
         for name in sorted(module.__all__):
-            about = inspect.getdoc(getattr(module, name)) or ""
-            found |= dict.fromkeys(_prose(about))
-    return list(found)
+            docstring = inspect.getdoc(getattr(module, name)) or ""
+            paragraphs |= dict.fromkeys(_prose(docstring))
+    return list(paragraphs)
 
 
 def _code() -> list[str]:
@@ -319,7 +318,7 @@ def _code() -> list[str]:
     ]
 
 
-_HERE: Final[dict[str, Callable[[], Sequence[str]]]] = {
+_BUILT_IN: Final[dict[str, Callable[[], Sequence[str]]]] = {
     "manual": _manual,
     "openings": lambda: STUDY,
     "notes": _notes,
@@ -328,7 +327,7 @@ _HERE: Final[dict[str, Callable[[], Sequence[str]]]] = {
     "tasks": lambda: TASKS,
 }
 DOMAINS: Final = ("manual", "openings", "notes")
-"""What stands in for the paper's three data sets, in its order."""
+"""Replacements for the paper's three data sets, in its order."""
 
 
 @cache
@@ -336,19 +335,19 @@ def corpus(name: str) -> tuple[str, ...]:
     """Return the texts of a corpus.
 
     Args:
-        name: One of those above, a file, or ``hub:NAME`` with ``hub:NAME/CONFIG`` where it has
-            several.
+        name: A corpus named above, a file, or ``hub:NAME``; ``hub:NAME/config=CONFIG`` if it has
+            several configurations.
 
     Raises:
-        InputError: There is no such corpus, it cannot be read, or it is empty.
+        InputError: The corpus is missing, unreadable or empty.
     """
-    if name in _HERE:
-        return tuple(_HERE[name]())
+    if name in _BUILT_IN:
+        return tuple(_BUILT_IN[name]())
     if name.startswith("hub:"):
         return _from_hub(name.removeprefix("hub:"))
     path = Path(name)
     if not path.is_file():
-        raise InputError("lab.corpus", name=name, known=", ".join(_HERE))
+        raise InputError("lab.corpus", name=name, known=", ".join(_BUILT_IN))
     texts = tuple(t for t in _from_file(path) if t.strip())
     if not texts:
         raise InputError("lab.corpus-empty", name=path.name)
@@ -356,7 +355,7 @@ def corpus(name: str) -> tuple[str, ...]:
 
 
 def prompts_of(name: str) -> tuple[str, ...]:
-    """Return what opens texts of a corpus: whole where it holds openings, else first words."""
+    """Return prompts from a corpus: its openings, or the first words of its texts."""
     texts = corpus(name)
     if name == "code":
         return tuple("\n".join(t.splitlines()[:3]) + "\n" for t in texts)
@@ -395,6 +394,6 @@ def _from_hub(name: str) -> tuple[str, ...]:
         from datasets import load_dataset
     except ImportError:
         raise InputError("extra.missing", name="datasets", extra="datasets") from None
-    where, _, config = name.partition("/config=")
-    rows = load_dataset(where, config or None, split="train", streaming=True)
+    dataset, _, config = name.partition("/config=")
+    rows = load_dataset(dataset, config or None, split="train", streaming=True)
     return tuple(str(row["text"]) for row in rows.take(1000))

@@ -1,4 +1,4 @@
-"""What an attack did to the evidence, in the paper's terms (its section on robustness).
+"""Effect of an attack on the evidence, in the paper's terms (its section on robustness).
 
 Every reading of a codeword position by a step of the edited text gives one normalised aligned
 value ``Z_t = (2 c_i - 1) Λ_t / B`` in [-1, 1]. A step is *synchronised* when its token and the
@@ -9,8 +9,8 @@ value ``Z_t = (2 c_i - 1) Λ_t / B`` in [-1, 1]. A step is *synchronised* when i
 * ``Γ = ρ μ_c + (1 - ρ) μ_adv``, which is the mean of ``Z``,
 
 and the paper bounds a position's error by ``exp(-T Γ²/2)`` with its ``T`` readings. Its ``Γ`` is a
-lower limit that holds almost surely; what is put in here is an estimate. So the number beside the
-measured error is what the bound would say if the estimate were the limit, no guarantee.
+lower limit that holds almost surely; here an estimate is used. So the number beside the measured
+error is the bound for the case that the estimate were the limit, and not a guarantee.
 """
 
 from __future__ import annotations
@@ -35,40 +35,40 @@ from pura.scheme import F64, I64, U8, Profile, Schedule
 Bools = npt.NDArray[np.bool_]
 
 DRAWS: Final = 1000
-"""Of the bootstrap."""
+"""Draws of the bootstrap."""
 STRETCH: Final = 10
 """Tokens of one text that the bootstrap draws together, several times the context window."""
-_SHARE: Final = 0.1  # of desynchronised steps, in the member of the grid that is looked at
+_SHARE: Final = 0.1  # share of desynchronised steps in the grid member that is used
 
 
 def align(before: I64, after: I64) -> I64:
-    """Return where each token stood before, by an edit alignment of least cost.
+    """Return the original position of each token, by an edit alignment of least cost.
 
     Args:
         before: int64 [L].
         after: int64 [L'].
 
     Returns:
-        int64 [L'], -1 for a token that was put in or changed.
+        int64 [L'], -1 for a token that was inserted or changed.
     """
     size = after.size
-    place = np.arange(size + 1)
+    columns = np.arange(size + 1)
     rows = np.empty((before.size + 1, size + 1), dtype=np.int32)
-    rows[0] = place
+    rows[0] = columns
     for number, token in enumerate(before.tolist(), start=1):
         best = np.minimum(rows[number - 1, 1:] + 1, rows[number - 1, :-1] + (after != token))
         row = np.concatenate([[number], best])
-        rows[number] = np.minimum.accumulate(row - place) + place
+        rows[number] = np.minimum.accumulate(row - columns) + columns
     origin = np.full(size, -1, dtype=np.int64)
     i, j = before.size, size
     while i and j:
-        here, same = rows[i, j], before[i - 1] == after[j - 1]
-        if same and here == rows[i - 1, j - 1]:
+        cost, same = rows[i, j], before[i - 1] == after[j - 1]
+        if same and cost == rows[i - 1, j - 1]:
             i, j = i - 1, j - 1
             origin[j] = i
-        elif here == rows[i - 1, j - 1] + 1:
+        elif cost == rows[i - 1, j - 1] + 1:
             i, j = i - 1, j - 1
-        elif here == rows[i - 1, j] + 1:
+        elif cost == rows[i - 1, j] + 1:
             i -= 1
         else:
             j -= 1
@@ -76,10 +76,10 @@ def align(before: I64, after: I64) -> I64:
 
 
 def survived(origin: I64, window: int) -> Bools:
-    """Return which tokens still stand behind the tokens that they stood behind.
+    """Return which tokens still follow their original context.
 
     Args:
-        origin: int64 [L'], of :func:`align` or of an attack on tokens.
+        origin: int64 [L'], from :func:`align` or from an attack on tokens.
         window: ``W``.
 
     Returns:
@@ -87,41 +87,43 @@ def survived(origin: I64, window: int) -> Bools:
     """
     out = np.zeros(origin.size, dtype=bool)
     if origin.size > window:
-        kept = origin[window:] >= window
+        in_order = origin[window:] >= window
         for back in range(1, window + 1):
-            kept &= origin[window - back : -back] == origin[window:] - back
-        out[window:] = kept
+            in_order &= origin[window - back : -back] == origin[window:] - back
+        out[window:] = in_order
     return out
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class BitReadings:
-    """All readings of one text, one entry a reading.
+    """All readings of one text, with one entry for each.
 
     Attributes:
         token: int64 [R], token of the edited text.
         position: int64 [R], codeword position.
         z: float64 [R], ``Z_t``.
-        kept: bool [R], synchronised.
+        synchronised: bool [R], whether the step is synchronised.
         length: ``n``.
     """
 
     token: I64
     position: I64
     z: F64
-    kept: Bools
+    synchronised: Bools
     length: int
 
 
-def bit_readings(steps: Schedule, llr: F64, bound: float, codeword: U8, kept: Bools) -> BitReadings:
-    """Line up the local log ratios of a text with what was put in.
+def bit_readings(
+    steps: Schedule, llr: F64, bound: float, codeword: U8, synchronised: Bools
+) -> BitReadings:
+    """Compare the local log ratios of a text with its codeword.
 
     Args:
         steps: The steps of the edited text that carry bits.
         llr: float64 [S, 3], positive for 1; NaN beyond a step's arity.
-        bound: ``B``, which no ratio exceeds.
+        bound: ``B``, upper bound of the ratios.
         codeword: uint8 [n].
-        kept: bool [L'], of :func:`survived`.
+        synchronised: bool [L'], from :func:`survived`.
     """
     row, j = np.nonzero(np.isfinite(llr))
     position = (steps.index[row] + j) % codeword.size
@@ -130,7 +132,7 @@ def bit_readings(steps: Schedule, llr: F64, bound: float, codeword: U8, kept: Bo
         token=steps.token[row],
         position=position,
         z=sign * llr[row, j] / bound,
-        kept=kept[steps.token[row]],
+        synchronised=synchronised[steps.token[row]],
         length=codeword.size,
     )
 
@@ -150,10 +152,10 @@ def exact_llrs(
 ) -> tuple[F64, float]:
     """Return the exact log ratio of each bit a step may read, and the largest in the text.
 
-    Of the decoder's grid the member is taken whose steps are desynchronised with a chance nearest
-    to one in ten. A step's arity is not known for sure there, so it reads three bits, the later
-    ones with little weight. The ratios have no bound but the blur's; their largest is what they
-    are divided by, so ``Γ`` of different texts is on different scales.
+    The member of the decoder's grid is used with a chance of desynchronised steps nearest to one
+    in ten. A step's arity is uncertain there, so it reads three bits, the later ones with little
+    weight. The ratios are bounded only by the blur; they are divided by their largest, so ``Γ`` of
+    different texts is on different scales.
 
     Returns:
         float64 [S, 3] and the bound.
@@ -173,16 +175,16 @@ def exact_llrs(
 
 @dataclass(frozen=True, kw_only=True)
 class Margin:
-    """The decomposition, means over positions and texts.
+    """The decomposition, as means over positions and texts.
 
     Attributes:
         rho: ``ρ̂``.
-        mu_c: ``μ̂_c``; 0 where nothing survived.
-        mu_adv: ``μ̂_adv``; 0 where everything did.
+        mu_c: ``μ̂_c``; 0 if nothing survived.
+        mu_adv: ``μ̂_adv``; 0 if everything survived.
         gamma: ``Γ̂``.
         readings: ``T``, mean readings of a position.
-        error: Share of positions whose sum is not positive.
-        bound: Mean over positions of ``exp(-T Γ̂²/2)``, 1 where ``Γ̂`` is not positive.
+        error: Share of positions with a sum that is not positive.
+        bound: Mean over positions of ``exp(-T Γ̂²/2)``, 1 if ``Γ̂`` is not positive.
         text_error: Share of texts with such a position.
         text_bound: Mean over texts of the sum of the positions' bounds, at most 1.
     """
@@ -206,12 +208,12 @@ class Decomposition:
     """A margin with 95 % intervals of the bootstrap.
 
     Attributes:
-        margin: Of all texts.
-        low: Lower ends.
-        high: Upper ends.
-        texts: How many texts. Several are drawn whole; of one, stretches of :data:`STRETCH` tokens
-            are drawn, which says how sure the numbers are of texts with these tokens' kind of
-            evidence, not of other texts.
+        margin: Margin of all texts.
+        low: Lower ends of the intervals.
+        high: Upper ends of the intervals.
+        texts: Number of texts. Of several, complete texts are drawn. Of a single one, stretches of
+            :data:`STRETCH` tokens are drawn, which shows the uncertainty for texts with this kind
+            of evidence, not for other texts.
     """
 
     margin: Margin
@@ -225,10 +227,10 @@ class BitMargin:
     """One codeword position of one text.
 
     Attributes:
-        readings: ``T`` of it.
+        readings: ``T`` of the position.
         gamma: Mean of its ``Z``; 0 without a reading.
-        wrong: The sum of its ``Z`` is not positive.
-        bound: ``exp(-T Γ̂²/2)`` with its ``T`` and the text's ``Γ̂``; 1 where that is not positive.
+        wrong: Whether the sum of its ``Z`` is not positive.
+        bound: ``exp(-T Γ̂²/2)`` with its ``T`` and the text's ``Γ̂``; 1 if that is not positive.
     """
 
     readings: int
@@ -238,7 +240,7 @@ class BitMargin:
 
 
 def decompose(texts: Sequence[BitReadings], rng: np.random.Generator) -> Decomposition:
-    """Add up what was read of some texts.
+    """Decompose the readings of some texts.
 
     Args:
         texts: At least one.
@@ -264,7 +266,7 @@ def margin_of(texts: Sequence[BitReadings]) -> Margin:
 
 
 def bits_of(text: BitReadings) -> tuple[BitMargin, ...]:
-    """Return each codeword position of a text on its own."""
+    """Return the margin of each codeword position of a text."""
     total, _, z_kept, z_lost = _sums(text)
     gamma = max(margin_of([text]).gamma, 0.0)
     return tuple(
@@ -284,44 +286,51 @@ def _margin(values: F64) -> Margin:
 
 def _stretches(text: BitReadings) -> F64:
     """Return the sums of :func:`_sums` of each stretch of the text; float64 [S, 4, n]."""
-    of = text.token // STRETCH
+    numbers = text.token // STRETCH
     return np.stack(
         [
             _sums(
                 BitReadings(
-                    token=text.token[here],
-                    position=text.position[here],
-                    z=text.z[here],
-                    kept=text.kept[here],
+                    token=text.token[inside],
+                    position=text.position[inside],
+                    z=text.z[inside],
+                    synchronised=text.synchronised[inside],
                     length=text.length,
                 )
             )
-            for here in (of == number for number in range(int(of.max(initial=0)) + 1))
+            for inside in (numbers == number for number in range(int(numbers.max(initial=0)) + 1))
         ]
     )
 
 
 def _sums(text: BitReadings) -> F64:
-    """Return per position: readings, those kept, sums of Z kept and not; float64 [4, n]."""
+    """Return by position: all and synchronised readings, sums of Z of both; float64 [4, n]."""
     n = text.length
 
-    def add(weights: F64 | None, chosen: Bools) -> F64:
-        got = None if weights is None else weights[chosen]
-        return np.bincount(text.position[chosen], weights=got, minlength=n).astype(np.float64)
+    def add(weights: F64 | None, selected: Bools) -> F64:
+        selected_weights = None if weights is None else weights[selected]
+        return np.bincount(text.position[selected], weights=selected_weights, minlength=n).astype(
+            np.float64
+        )
 
-    every = np.ones(text.z.size, dtype=bool)
+    everywhere = np.ones(text.z.size, dtype=bool)
     return np.stack(
-        [add(None, every), add(None, text.kept), add(text.z, text.kept), add(text.z, ~text.kept)]
+        [
+            add(None, everywhere),
+            add(None, text.synchronised),
+            add(text.z, text.synchronised),
+            add(text.z, ~text.synchronised),
+        ]
     )
 
 
 def _values(sums: F64) -> F64:
-    """Return the fields of a margin, of float64 [K, 4, n]."""
-    total, kept, z_kept, z_lost = sums[:, 0], sums[:, 1], sums[:, 2], sums[:, 3]
+    """Return the fields of a margin from sums, float64 [K, 4, n]."""
+    total, synchronised, z_kept, z_lost = sums[:, 0], sums[:, 1], sums[:, 2], sums[:, 3]
     read = total > 0
-    rho = _mean(kept[read] / total[read])
-    mu_c = _mean(z_kept[kept > 0] / kept[kept > 0])
-    lost = total - kept
+    rho = _mean(synchronised[read] / total[read])
+    mu_c = _mean(z_kept[synchronised > 0] / synchronised[synchronised > 0])
+    lost = total - synchronised
     mu_adv = _mean(z_lost[lost > 0] / lost[lost > 0])
     z = z_kept + z_lost
     gamma = _mean(z[read] / total[read])

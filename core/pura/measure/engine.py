@@ -1,9 +1,9 @@
-"""Whether texts of a serving engine can be read here: its next tokens beside those of a model.
+"""Comparison of a serving engine with a model: can texts of the engine be verified with the model?
 
-A server of OpenAI's interface names the likeliest next tokens of a prompt with their probabilities
-(``logprobs``). Those of the verifying model are held against them, before anybody relies on a mark.
-Only what was named is compared, all other tokens as one: the divergence of distributions that are
-coarser in this way is never larger than that of the whole ones.
+A server with OpenAI's interface returns the likeliest next tokens of a prompt with their
+probabilities (``logprobs``). They are compared with those of the verifying model, before anyone
+relies on a mark. All tokens that the server does not name count as one: the divergence of such
+coarser distributions is never larger than that of the complete ones.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ RULE: Final = (
     "good: a mean divergence of at most 0.5 bits; usable: at most 2; poor: more. "
     "Measured with noise on one small model's weights, not proved."
 )
-TOP: Final = (20, 5)  # tokens that are asked for; what refuses so many is asked for fewer
+TOP: Final = (20, 5)  # requested tokens; a server that refuses 20 is asked for 5
 _MAX_ANSWER: Final = 1 << 20
-_PATIENCE_S: Final = 120.0  # with the first answer, which may load a model
-_LEAST: Final = 1e-9  # of the rest: what servers round is never quite one
-_MOST: Final = 1.01  # of the sum of rounded probabilities
+_PATIENCE_S: Final = 120.0  # timeout; the first request may load a model
+_MIN_REST: Final = 1e-9  # smallest probability of all unnamed tokens, against rounding
+_MAX_SUM: Final = 1.01  # largest sum of rounded probabilities
 _PASSAGES: Final = """\
 The city council met on Tuesday evening to discuss the future of the old harbour, where two
 of the piers are no longer safe and nobody wants to pay for
@@ -67,31 +67,31 @@ larger stones, and let the soil rest for some days under
 Travellers who come to the valley in winter should know that the road is closed after heavy
 snow, that the last bus leaves at four, and that
 """
-_CUTS: Final = (4, 9, 14, 19, 24)  # words of each passage that stand in a prompt
+_CUTS: Final = (4, 9, 14, 19, 24)  # numbers of words of each passage that form a prompt
 PROMPTS: Final = tuple(
-    " ".join(passage.split()[:words]) for passage in _PASSAGES.split("\n\n") for words in _CUTS
+    " ".join(passage.split()[:count]) for passage in _PASSAGES.split("\n\n") for count in _CUTS
 )
 
 
 @dataclass(frozen=True, kw_only=True)
 class EngineFitness:
-    """How far the next tokens of a server lie from those of a model.
+    """Distance between the next tokens of a server and those of a model.
 
     Attributes:
         engine: Address of the server.
-        engine_model: What the server calls its model; None where it does not say.
-        model: Name of the model here.
-        model_fingerprint: Of its weights.
-        dtype: Number format that it computed in.
-        prompts: How many were asked for.
-        top: Mean number of tokens that were compared after each.
-        covered: Mean probability of these tokens in the server.
-        prefix: Before a prompt, as in a profile: ``none`` or ``bos``, whichever agrees better.
+        engine_model: Name of the server's model; None if the server does not tell it.
+        model: Name of the verifying model.
+        model_fingerprint: Fingerprint of its weights.
+        dtype: Number format in which it computed.
+        prompts: Number of prompts.
+        top: Mean number of tokens compared after each prompt.
+        covered: Mean probability of these tokens on the server.
+        prefix: Prefix of the prompts, as in a profile: ``none`` or ``bos``; the better match.
         kl_bits: Mean divergence of the server's tokens from the model's, in bits.
         variation: Mean total variation distance between them.
-        same_first: Share of prompts after which both have the same likeliest token.
+        same_first: Share of prompts for which both have the same likeliest token.
         word: ``good``, ``usable`` or ``poor``.
-        rule: How the word follows from the numbers.
+        rule: Rule by which the word follows from the numbers.
     """
 
     engine: str
@@ -121,39 +121,39 @@ def compare_engine(
     progress: Callable[[int, int], None] = not_counted,
     checkpoint: Checkpoint = never_cancelled,
 ) -> EngineFitness:
-    """Ask a running server for the next tokens of :data:`PROMPTS` and compare them.
+    """Request the next tokens of :data:`PROMPTS` from a running server, and compare them.
 
     Args:
-        model: The model that would verify.
+        model: The verifying model.
         url: Address of the server, with or without ``/v1``.
-        progress: Gets prompts done and prompts in all.
+        progress: Called with the prompts done and all prompts.
         checkpoint: Called before each; may raise :class:`~pura.base.errors.Cancelled`.
 
     Raises:
-        InputError: No address, no server there, or one that gives no probabilities.
+        InputError: The address is invalid, no server answers, or it returns no probabilities.
     """
     server = _Server(url)
-    named = server.model()
+    engine_model = server.model()
     tops = []
     for number, prompt in enumerate(PROMPTS):
         checkpoint()
         progress(number, len(PROMPTS))
-        tops.append(server.top(prompt, named))
+        tops.append(server.top(prompt, engine_model))
     progress(len(PROMPTS), len(PROMPTS))
-    words = _words(model)
+    token_table = _tokens_by_text(model)
     openings: dict[Literal["none", "bos"], tuple[int, ...]] = {"none": ()}
     if model.bos_id is not None:
         openings["bos"] = (model.bos_id,)
     compared = {
-        prefix: _distances(model, opening, tops, words, checkpoint)
+        prefix: _distances(model, opening, tops, token_table, checkpoint)
         for prefix, opening in openings.items()
     }
-    prefix = min(compared, key=lambda one: float(np.mean(compared[one][0])))
+    prefix = min(compared, key=lambda name: float(np.mean(compared[name][0])))
     divergence, variation, same = compared[prefix]
     kl_bits = mean(divergence, 0.0)
     return EngineFitness(
         engine=url,
-        engine_model=named,
+        engine_model=engine_model,
         model=model.name,
         model_fingerprint=model.fingerprint,
         dtype=model.device.dtype,
@@ -169,64 +169,69 @@ def compare_engine(
     )
 
 
-def engine_sentence(found: EngineFitness, language: str = "en") -> str:
-    """Return what the comparison says, for people."""
-    values = {"engine": found.engine, "model": found.model}
-    return catalogue("command").fill(f"engine.{found.word}", language, values)
+def engine_sentence(fitness: EngineFitness, language: str = "en") -> str:
+    """Return the result of the comparison as a sentence."""
+    values = {"engine": fitness.engine, "model": fitness.model}
+    return catalogue("command").fill(f"engine.{fitness.word}", language, values)
 
 
 Top = Mapping[str, float]
-"""Probabilities of the likeliest next tokens, by what they write."""
+"""Probabilities of the likeliest next tokens, by their text."""
 
 
-def _words(model: LanguageModel) -> dict[str, list[int]]:
-    """Return the tokens by what they write; blanks before it are left out in some servers."""
-    found: dict[str, list[int]] = {}
+def _tokens_by_text(model: LanguageModel) -> dict[str, list[int]]:
+    """Return tokens by their text, without leading blanks, which some servers omit."""
+    tokens: dict[str, list[int]] = {}
     for token in range(min(model.vocab_size, model.head.rows)):
-        found.setdefault(decode(model.tokenizer, [token]).lstrip(" "), []).append(token)
-    return found
+        tokens.setdefault(decode(model.tokenizer, [token]).lstrip(" "), []).append(token)
+    return tokens
 
 
 def _distances(
     model: LanguageModel,
     opening: tuple[int, ...],
     tops: Sequence[Top],
-    words: Mapping[str, Sequence[int]],
+    token_table: Mapping[str, Sequence[int]],
     checkpoint: Checkpoint,
 ) -> tuple[list[float], list[float], list[bool]]:
-    """Return divergence in bits, total variation and whether the first is the same, by prompt."""
+    """Return for each prompt the divergence in bits, total variation, and equality of the first."""
     divergence, variation, same = [], [], []
     for prompt, top in zip(PROMPTS, tops, strict=True):
         checkpoint()
         ids = np.concatenate([opening, tokenise(model.tokenizer, prompt).ids]).astype(np.int64)
-        here = next_token(model, ids)
-        there: dict[str, float] = {}
+        probabilities = next_token(model, ids)
+        server_probabilities: dict[str, float] = {}
         for word, probability in top.items():
-            # A piece of a character has no name of its own; it counts with what was not named.
+            # Part of a character has no name; it counts as unnamed.
             if (bare := word.lstrip(" ")) and "\N{REPLACEMENT CHARACTER}" not in bare:
-                there[bare] = there.get(bare, 0.0) + probability
-        p = _with_rest([float(here[list(words.get(word, ()))].sum()) for word in there])
-        q = _with_rest(list(there.values()))
+                server_probabilities[bare] = server_probabilities.get(bare, 0.0) + probability
+        p = _with_rest(
+            [
+                float(probabilities[list(token_table.get(word, ()))].sum())
+                for word in server_probabilities
+            ]
+        )
+        q = _with_rest(list(server_probabilities.values()))
         divergence.append(float((q * np.log2(q / p)).sum()))
         variation.append(float(np.abs(q - p).sum() / 2))
-        likeliest = decode(model.tokenizer, [int(here.argmax())]).lstrip(" ")
+        likeliest = decode(model.tokenizer, [int(probabilities.argmax())]).lstrip(" ")
         same.append(likeliest == max(top, key=lambda word: top[word]).lstrip(" "))
     return divergence, variation, same
 
 
-def _with_rest(named: Sequence[float]) -> F64:
-    whole = np.maximum([*named, 1.0 - math.fsum(named)], _LEAST)
-    return np.asarray(whole / whole.sum())
+def _with_rest(probabilities: Sequence[float]) -> F64:
+    complete = np.maximum([*probabilities, 1.0 - math.fsum(probabilities)], _MIN_REST)
+    return np.asarray(complete / complete.sum())
 
 
 class _Server:
-    """A server of OpenAI's interface.
+    """A server with OpenAI's interface.
 
     Args:
-        url: Its address.
+        url: Address of the server.
 
     Raises:
-        InputError: This is none.
+        InputError: The address is invalid.
     """
 
     def __init__(self, url: str) -> None:
@@ -243,7 +248,7 @@ class _Server:
         self._path = parts.path.rstrip("/").removesuffix("/v1") + "/v1"
 
     def model(self) -> str | None:
-        """Return what the server calls its model; the first, where it has several."""
+        """Return the name of the server's first model; None if it does not tell."""
         status, answer = self._ask("GET", "/models")
         try:
             return str(answer["data"][0]["id"]) if status == http.HTTPStatus.OK else None
@@ -268,7 +273,7 @@ class _Server:
         if status != http.HTTPStatus.OK:
             raise InputError("engine.refused", url=self._url, status=status)
         try:
-            return _named(answer["choices"][0].get("logprobs"))
+            return _probabilities(answer["choices"][0].get("logprobs"))
         except (KeyError, IndexError, TypeError, ValueError, AttributeError):
             raise InputError("engine.no-probabilities", url=self._url) from None
 
@@ -279,31 +284,33 @@ class _Server:
         try:
             connection.request(method, self._path + path, body, headers)
             response = connection.getresponse()
-            data = response.read(_MAX_ANSWER)
+            response_body = response.read(_MAX_ANSWER)
         except (OSError, http.client.HTTPException) as error:
             silent = errno.ETIMEDOUT if isinstance(error, TimeoutError) else 0
-            why = max(0, getattr(error, "errno", None) or silent)
-            raise InputError("engine.silent", url=self._url, why=why) from None
+            reason = max(0, getattr(error, "errno", None) or silent)
+            raise InputError("engine.silent", url=self._url, why=reason) from None
         finally:
             connection.close()
         try:
-            return response.status, json.loads(data)
+            return response.status, json.loads(response_body)
         except (ValueError, RecursionError):
             return response.status, None
 
 
-def _named(logprobs: Any) -> Top:
+def _probabilities(logprobs: Any) -> Top:
     """Read the probabilities of the first token of an answer, in either form of the interface.
 
     Raises:
-        ValueError: There are none, or they are no probabilities.
-        KeyError, IndexError, TypeError, AttributeError: This is another thing.
+        ValueError: There are no valid probabilities.
+        KeyError, IndexError, TypeError, AttributeError: The answer has another form.
     """
     if "content" in logprobs:
-        listed = [(one["token"], one["logprob"]) for one in logprobs["content"][0]["top_logprobs"]]
+        listed = [
+            (entry["token"], entry["logprob"]) for entry in logprobs["content"][0]["top_logprobs"]
+        ]
     else:
         listed = list(logprobs["top_logprobs"][0].items())
-    found = {str(token): math.exp(float(value)) for token, value in listed}
-    if not found or not 0.0 < math.fsum(found.values()) <= _MOST:
+    probabilities = {str(token): math.exp(float(value)) for token, value in listed}
+    if not probabilities or not 0.0 < math.fsum(probabilities.values()) <= _MAX_SUM:
         raise ValueError("no probabilities")
-    return found
+    return probabilities

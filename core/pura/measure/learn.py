@@ -1,9 +1,9 @@
-"""Learn the numbers of the step likelihood from texts whose truth is known (evidence.md §3).
+"""Learning the parameters of the step likelihood from texts with known truth (evidence.md §3).
 
-For texts that were generated here the anchor of every step is known. How far it lies from the
-verifier's interval is modelled as a mixture of blurs, whose shares EM learns for each position bin;
-how far the two entropies differ is the noise that softens the arity. What is learnt is frozen, and
-the texts are never those that results are reported on.
+For texts that were generated here, the anchor of every step is known. Its distance from the
+verifier's interval is modelled as a mixture of blurs; EM learns the shares for each position bin.
+The difference of the two entropies is the noise that softens the arity. The learnt parameters are
+frozen, and results are never reported on the texts used for learning.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ from pura.scheme.schedule import Gate
 
 _ROUNDS: Final = 500
 _TOLERANCE: Final = 1e-7
-_RARE: Final = 1e-3  # an arity that the spread rules out costs no more than this
+_RARE: Final = 1e-3  # lower bound of the probability of an arity, which limits the cost of outliers
 NOISES: Final = tuple(float(x) for x in np.geomspace(0.005, 3.0, 30))
 SHIFTS: Final = tuple(float(x) for x in np.arange(-24, 13) / 8)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class KnownSteps:
-    """Steps whose truth is known, of many texts put together.
+    """Steps with known truth, joined from many texts.
 
     Attributes:
         position: int64 [N], token position in its text.
-        arity: int64 [N], bits that the source put in, 0 … 3; -1 where the context was repeated,
-            which says nothing about entropies.
-        anchor: float64 [N], the source's anchor; NaN where it put in nothing.
+        arity: int64 [N], bits that the source embedded, 0 … 3; -1 for a repeated context, which
+            tells nothing about entropies.
+        anchor: float64 [N], the source's anchor; NaN if it embedded no bits.
         lo: float64 [N], the verifier's interval.
         hi: float64 [N].
         entropy_bits: float64 [N], the verifier's.
@@ -66,20 +66,20 @@ def known_steps(
     lo: F64,
     hi: F64,
 ) -> KnownSteps:
-    """Set the verifier's intervals of one unedited text beside the source's anchors.
+    """Combine the verifier's intervals of an unedited text with the source's anchors.
 
     Args:
         ids: int64 [L].
         source_entropy_bits: float64 [L], entropies that the generator saw.
         key: The key.
-        payload: What was put in.
+        payload: The embedded payload.
         profile: The profile.
         entropy_bits: float64 [L], the verifier's.
         lo: float64 [L], the verifier's.
         hi: float64 [L], the verifier's.
 
     Returns:
-        Every token that has a context.
+        The steps of all tokens with a context.
     """
     walk, code = Scheduler(key, profile), encode(payload, profile).tolist()
     arities, anchors = [], []
@@ -101,14 +101,14 @@ def known_steps(
 
 
 def join(parts: Sequence[KnownSteps]) -> KnownSteps:
-    """Put the steps of many texts together."""
+    """Join the steps of many texts."""
     return KnownSteps(
         **{name: np.concatenate([vars(p)[name] for p in parts]) for name in vars(parts[0])}
     )
 
 
 def component_densities(steps: KnownSteps, blur_widths: F64) -> F64:
-    """Return what each component says of the true anchors.
+    """Return the density of each component at the true anchors.
 
     Returns:
         float64 [N, C + 1]; the last column is the uniform, 1 throughout.
@@ -126,9 +126,9 @@ def mixture_weights(densities: F64, guess: F64 | None = None, *, prior: float = 
 
     Args:
         densities: float64 [N, C], density of each component at each observation.
-        guess: float64 [C], what is believed of the shares beforehand; uniform when None.
-        prior: Weight of that guess, in observations; above zero it keeps every share above zero,
-            so that no later text is impossible.
+        guess: float64 [C], prior mean of the shares; None for uniform.
+        prior: Weight of the guess, in observations; above zero it keeps every share positive, so
+            that no later text is impossible.
 
     Returns:
         float64 [C], adding up to 1.
@@ -152,8 +152,7 @@ def mixture_weights(densities: F64, guess: F64 | None = None, *, prior: float = 
 def entropy_gap(steps: KnownSteps, thresholds: tuple[float, float, float]) -> tuple[float, float]:
     """Return shift and spread of the source's entropy that make its arities most probable.
 
-    Searched over :data:`SHIFTS` and :data:`NOISES`, on the steps that the verifier's gate lets
-    through.
+    The search covers :data:`SHIFTS` and :data:`NOISES`, on the steps that pass the verifier's gate.
 
     Returns:
         Mean of the source's entropy minus the verifier's, and the standard deviation around it;
@@ -187,14 +186,14 @@ def learn_table(
 ) -> MismatchTable:
     """Learn one mismatch table.
 
-    The shares of all bins together, mixed with a little of the uniform, are the guess that each
-    bin's own observations correct: a bin of few steps does not run wild.
+    The shares over all bins, mixed with a little of the uniform, are the prior of each bin, which
+    keeps bins with few steps stable.
 
     Args:
-        name: Of the table.
-        steps: Of the learning texts, read by the verifier that the table is for.
+        name: Name of the table.
+        steps: Steps of the learning texts, read by the verifier of the table.
         model: Widths and position bins.
-        thresholds: The gate's.
+        thresholds: Entropy thresholds of the gate.
     """
     bins = model.bins(steps.position)
     weights, gaps = [], []
@@ -202,12 +201,12 @@ def learn_table(
     pooled = mixture_weights(component_densities(carried, model.blur_widths))
     guess = 0.9 * pooled + 0.1 / pooled.size
     for number in range(model.position_edges.size + 1):
-        some = _where(steps, bins == number)
-        carried = _where(some, some.arity > 0)
+        bin_steps = _where(steps, bins == number)
+        carried = _where(bin_steps, bin_steps.arity > 0)
         weights.append(
             mixture_weights(component_densities(carried, model.blur_widths), guess, prior=20.0)
         )
-        gaps.append(entropy_gap(some, thresholds))
+        gaps.append(entropy_gap(bin_steps, thresholds))
     table = np.array(weights)
     return MismatchTable(
         name=name,
@@ -219,7 +218,7 @@ def learn_table(
 
 
 def rounded(table: MismatchTable) -> MismatchTable:
-    """Round to five digits, the rows still adding up to one."""
+    """Round a table to five digits, so that its rows still add up to one."""
     shares: F64 = np.round(np.column_stack([table.weights, table.uniform]), 5).astype(np.float64)
     largest = shares.argmax(axis=1)
     shares[np.arange(largest.size), largest] += 1 - shares.sum(axis=1)
@@ -233,5 +232,5 @@ def rounded(table: MismatchTable) -> MismatchTable:
     )
 
 
-def _where(steps: KnownSteps, chosen: npt.NDArray[np.bool_]) -> KnownSteps:
-    return KnownSteps(**{name: array[chosen] for name, array in vars(steps).items()})
+def _where(steps: KnownSteps, mask: npt.NDArray[np.bool_]) -> KnownSteps:
+    return KnownSteps(**{name: array[mask] for name, array in vars(steps).items()})

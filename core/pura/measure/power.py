@@ -1,14 +1,15 @@
-"""Measuring power: marked texts are made, read and counted.
+"""Measuring power: marked texts are written, read and counted.
 
-Every piece of work goes onto a cache when it is done, so a measurement that was stopped, or killed,
-goes on with the next piece. The texts are read as text, tokenised anew, like any text under audit.
-Longer texts are put together from readings (:mod:`pura.measure.evaluate`); what stands around a
-passage are the other marked texts, which under this text's key are texts without a mark.
+Every finished piece of work is stored in a cache, so an interrupted measurement resumes with the
+next piece. The texts are read as text and tokenised again, like any text under audit. Longer texts
+are assembled from readings (:mod:`pura.measure.evaluate`). A passage is surrounded by the other
+marked texts, which carry no mark under the key of this text.
 """
 
 from __future__ import annotations
 
 import datetime as dt
+import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -48,24 +49,26 @@ if TYPE_CHECKING:
     from pura.model.load import LanguageModel
     from pura.scheme import Profile
 
+_log = logging.getLogger(__name__)
+
 
 BATCH: Final = 16
-"""Texts that are written together, and lost together when the computer stops."""
+"""Texts that are written and stored together."""
 LEAD: Final = 300
-"""Tokens before a passage that it is read after."""
+"""Tokens before a passage that are read as its context."""
 _COLUMNS: Final = tuple(f.name for f in fields(TextReading))
-_TRIAL_TOKENS: Final = (4, 16)
+_TRIAL_TOKENS: Final = (4, 16)  # lengths of the trial texts of a time estimate
 
 
 @dataclass(frozen=True, kw_only=True)
 class WritingModel:
-    """The model that wrote the texts, as the table names it.
+    """The model that wrote the texts, as it is named in the table.
 
     Attributes:
-        name: Its name.
-        fingerprint: Of its weights.
-        template: SHA-256 of its chat template; empty where it was not used.
-        digest: Of the measurement (:meth:`PowerPlan.digest`).
+        name: Name of the model.
+        fingerprint: Fingerprint of its weights.
+        template: SHA-256 of its chat template; empty if that was not used.
+        digest: Identifier of the measurement (:meth:`PowerPlan.digest`).
     """
 
     name: str
@@ -76,15 +79,15 @@ class WritingModel:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TextEvidence:
-    """What came of one marked text.
+    """The evidence in one marked text.
 
     Attributes:
-        kind: What its words look like (:func:`pura.detect.verdict.expect.kind_of`).
-        whole: float64 [C], log10 of the evidence when it is cut to each class of
-            :attr:`PowerPlan.classes`; NaN where it has fewer usable positions.
+        kind: Kind of text (:func:`pura.detect.verdict.expect.kind_of`).
+        whole: float64 [C], log10 of the evidence of the text cut to each class of
+            :attr:`PowerPlan.classes`; NaN if it has fewer usable positions.
         edited: float64 [E, C], the same after each edit.
-        inside: float64 [D, 3], for each of :attr:`PowerPlan.cases` the evidence, the usable
-            positions of the passage, those of the longer text; NaN where it could not be made.
+        inside: float64 [D, 3], for each of :attr:`PowerPlan.cases` the evidence and the usable
+            positions of the passage and of the longer text; NaN if the text is too short.
     """
 
     kind: str
@@ -96,10 +99,10 @@ class TextEvidence:
 def write_texts(
     source: LanguageModel, plan: PowerPlan, cache: Cache, progress: Progress, checkpoint: Checkpoint
 ) -> WritingModel:
-    """Write the texts that are not on the cache yet.
+    """Write the texts that are not in the cache yet.
 
     Raises:
-        PolicyError: The profile names another model than the one that writes.
+        PolicyError: The profile names another model than the writing one.
         PuraError: Profile and model do not fit, or the texts are too long for the model.
     """
     profile = plan.profile
@@ -112,26 +115,28 @@ def write_texts(
         numbers = range(first, min(first + BATCH, count))
         if _texts_at(first) in cache:
             continue
-        tell = _in_all(progress, first * plan.tokens, len(numbers), count * plan.tokens)
-        made = _generated(
+        report = _in_all(progress, first * plan.tokens, len(numbers), count * plan.tokens)
+        generated = _generated(
             source,
             plan,
             numbers,
             tokens=plan.tokens,
             seed=[int(cell.generator("dice", n, plan.seed).integers(1 << 62)) for n in numbers],
-            # A text goes on as long as the model wants: what is forced out of it after its end
-            # would be like no text of the organisation.
+            # A text ends where the model ends it: text forced out of it afterwards would be
+            # unlike the texts of the organisation.
             ignore_eos=False,
-            progress=tell,
+            progress=report,
             checkpoint=checkpoint,
         )
-        texts = [np.frombuffer(one.text.encode("utf-8", "replace"), np.uint8) for one in made]
+        texts = [
+            np.frombuffer(text.text.encode("utf-8", "replace"), np.uint8) for text in generated
+        ]
         cache.put(
             _texts_at(first),
             {
                 "text": texts,
-                "ids": [one.ids for one in made],
-                "entropy_bits": [one.entropy_bits for one in made],
+                "ids": [text.ids for text in generated],
+                "entropy_bits": [text.entropy_bits for text in generated],
             },
         )
     template = str(getattr(source.tokenizer, "chat_template", "")) if plan.chat else ""
@@ -144,7 +149,7 @@ def write_texts(
 
 
 def texts_of(plan: PowerPlan, cache: Cache) -> list[str]:
-    """Return the texts that were written, those to learn from last."""
+    """Return the written texts, those for learning last."""
     return [row.tobytes().decode("utf-8") for row in _written_column(plan, cache, "text")]
 
 
@@ -161,18 +166,18 @@ def read_texts(
     progress: Progress,
     checkpoint: Checkpoint,
 ) -> tuple[list[TextEvidence], LikelihoodModel]:
-    """Read and weigh what is not on the cache yet.
+    """Read and weigh the texts that are not in the cache yet.
 
     Returns:
-        What came of every text, and the likelihood table that weighed it.
+        The evidence of every text, and the likelihood table used.
 
     Raises:
         PuraError: The reading model does not fit the profile.
-        PolicyError: The texts to learn from hold nothing to learn.
+        PolicyError: The texts for learning contain no step with bits.
     """
     check_fitness(reader, plan.profile, [])
     work = _Reading(reader, plan, source, cache, checkpoint)
-    measured, more = range(plan.texts), range(plan.texts, plan.texts + plan.learn)
+    measured, learning_numbers = range(plan.texts), range(plan.texts, plan.texts + plan.learn)
     steps: list[tuple[str, range, Callable[[int], object]]] = [
         ("reading", range(plan.texts + plan.learn), work.read)
     ]
@@ -180,19 +185,19 @@ def read_texts(
         steps.append(("reading-inside", measured, work.read_inside))
     steps.append(("counting", measured, work.weigh))
     for name, numbers, step in steps:
-        tell = counted(progress, name)
-        if name == "counting" and more:
-            work.likelihood = work.learnt(more)
+        report = counted(progress, name)
+        if name == "counting" and learning_numbers:
+            work.likelihood = work.learnt(learning_numbers)
         for number in numbers:
-            tell(number, len(numbers))
+            report(number, len(numbers))
             checkpoint()
             step(number)
-        tell(len(numbers), len(numbers))
+        report(len(numbers), len(numbers))
     return [work.evidence(number) for number in measured], work.likelihood
 
 
 class _Reading:
-    """Reads and weighs one text after the other, each kept on the cache."""
+    """Reads and weighs one text after the other, and stores the results in the cache."""
 
     def __init__(
         self,
@@ -208,22 +213,22 @@ class _Reading:
         self._texts = texts_of(plan, cache)
         self._source = source
         self.likelihood = default_model()
-        # Another reader must not find the numbers of this one.
+        # Results of different reading models must not be mixed.
         self._mark = f"{reader.fingerprint[:8]}.{reader.device.dtype}"
 
     @property
     def _weighed(self) -> str:
-        """Another likelihood table must not find the numbers of this one."""
+        """Part of the cache names that separates results of different likelihood tables."""
         return f"{self._mark}.{self.likelihood.fingerprint[:8]}"
 
     def learnt(self, numbers: Sequence[int]) -> LikelihoodModel:
-        """Return the likelihood table with what some texts teach put in its place.
+        """Return the likelihood model with one table replaced by a learnt one.
 
-        Only texts count whose tokens are those that were written: of another tokenisation the
-        anchors are not known.
+        Only texts with unchanged tokens count: after another tokenisation the anchors are
+        unknown.
 
         Raises:
-            PolicyError: None of them has a step that carries bits.
+            PolicyError: None of the texts has a step that carries bits.
         """
         ids = _written_column(self._plan, self._cache, "ids")
         entropies = _written_column(self._plan, self._cache, "entropy_bits")
@@ -248,17 +253,17 @@ class _Reading:
         same = self._reader.fingerprint == self._source.fingerprint
         name = f"{'same-model' if same else 'proxy'}, prompt unknown"
         thresholds = self._plan.profile.entropy_thresholds_bits
-        own = rounded(learn_table(name, join(parts), base, thresholds))
+        learnt_table = rounded(learn_table(name, join(parts), base, thresholds))
         return replace(
             base,
             version=f"{base.version}, own",
             provenance=f"{base.provenance} In its place here, learnt of {len(parts)} texts of "
             f"{self._source.name} as read by {self._reader.name}: {name}.",
-            tables=tuple(own if table.name == name else table for table in base.tables),
+            tables=tuple(learnt_table if table.name == name else table for table in base.tables),
         )
 
     def read(self, number: int) -> None:
-        """Read a text, and what each edit makes of it."""
+        """Read a text, and the text after each edit."""
         name = f"reading.{self._mark}.{number}"
         if name in self._cache:
             return
@@ -268,16 +273,16 @@ class _Reading:
         self._cache.put(name, _columns(rows))
 
     def read_inside(self, number: int) -> None:
-        """Read a text behind the beginning of what will stand around it."""
+        """Read a text after the beginning of its surrounding text."""
         name = f"behind.{self._mark}.{number}"
         if name in self._cache:
             return
         lead = self._around(number).ids[:LEAD]
-        own = self._plain(number).ids
-        self._cache.put(name, _columns([self._seen(np.concatenate([lead, own]), number)]))
+        ids = self._plain(number).ids
+        self._cache.put(name, _columns([self._seen(np.concatenate([lead, ids]), number)]))
 
     def weigh(self, number: int) -> None:
-        """Weigh everything that was read of a text."""
+        """Weigh all readings of a text."""
         name = f"evidence.{self._weighed}.{number}"
         if name in self._cache:
             return
@@ -297,7 +302,7 @@ class _Reading:
         )
 
     def evidence(self, number: int) -> TextEvidence:
-        """Return what came of a text."""
+        """Return the evidence in a text."""
         stored = self._cache.get(f"evidence.{self._weighed}.{number}")
         return TextEvidence(
             kind=kind_of(self._texts[number]),
@@ -307,12 +312,12 @@ class _Reading:
         )
 
     def _inside(self, number: int, tokens: int, marked: int) -> F64:
-        own, around = self._plain(number), self._around(number)
-        if own.ids.size < marked or around.ids.size < tokens - marked:
+        plain, around = self._plain(number), self._around(number)
+        if plain.ids.size < marked or around.ids.size < tokens - marked:
             return np.full(3, np.nan)
         document = spliced(
             PlacedText(
-                alone=own,
+                alone=plain,
                 behind=self._rows(f"behind.{self._mark}.{number}")[0],
                 lead=min(LEAD, around.ids.size),
             ),
@@ -332,15 +337,15 @@ class _Reading:
         )
         decision = decide(reading, steps, profile, prompt_known=False, model=self.likelihood)
         payload = self._cell.payload(number, self._plan.seed)
-        found = finding(document, steps.token, decision, payload)
-        return np.array([found.log10_e, found.marked_usable, found.usable])
+        passage = finding(document, steps.token, decision, payload)
+        return np.array([passage.log10_e, passage.marked_usable, passage.usable])
 
     def _around(self, number: int) -> TextReading:
-        """Return the other texts, from the next one on: a ring that this text is put into."""
+        """Return the other texts in a ring, from the next one on, to surround this text."""
         count = self._plan.texts
-        others = [(number + k) % count for k in range(1, count)]
-        none = self._plain(number).first(0)
-        return joined([none, *(self._plain(other) for other in others)])
+        numbers = [(number + k) % count for k in range(1, count)]
+        empty = self._plain(number).first(0)
+        return joined([empty, *(self._plain(text_number) for text_number in numbers)])
 
     def _plain(self, number: int) -> TextReading:
         return self._rows(f"reading.{self._mark}.{number}")[0]
@@ -368,8 +373,8 @@ class _Reading:
         if not text.strip():
             return text
         rng = self._cell.generator(f"edit {edit.name}", number, self._plan.seed)
-        other = self._texts[(number + 1) % len(self._texts)]
-        tools = model_tools(self._reader, foreign=sentences_of([other]))
+        next_text = self._texts[(number + 1) % len(self._texts)]
+        tools = model_tools(self._reader, foreign=sentences_of([next_text]))
         return attack_text(edit.attack, text, rng, tools, **edit.params)[0]
 
 
@@ -385,20 +390,20 @@ def read_as(
     from pura.model.tokenise import beginning_ids
 
     if not ids.size:
-        none = np.zeros(0)
+        empty = np.zeros(0)
         return TextReading(
-            ids=np.zeros(0, np.int64), entropy_bits=none, probability=none, lo=none, hi=none
+            ids=np.zeros(0, np.int64), entropy_bits=empty, probability=empty, lo=empty, hi=empty
         )
-    seen = read(
+    reading = read(
         reader,
         ids,
         keys=[key],
         profile=profile,
-        # What an audit knows of the beginning when it does not know the prompt.
+        # The known beginning of an audit without a prompt.
         prompt_ids=beginning_ids(reader.tokenizer, profile, ""),
         checkpoint=checkpoint,
     )
-    return TextReading.of(seen)
+    return TextReading.of(reading)
 
 
 def evidence_at(
@@ -409,37 +414,37 @@ def evidence_at(
     checkpoint: Checkpoint,
     likelihood: LikelihoodModel | None = None,
 ) -> F64:
-    """Return log10 of the evidence of a text cut after so many usable positions.
+    """Return log10 of the evidence of a text cut after numbers of usable positions.
 
     Args:
-        reading: Of the whole text; no token's reading looks ahead.
+        reading: Reading of the complete text; a token's reading does not depend on later ones.
         key: The key.
         profile: The profile.
         classes: Numbers of usable positions.
         checkpoint: Called before each.
-        likelihood: The frozen numbers; the shipped ones when absent.
+        likelihood: The likelihood model; None for the shipped one.
 
     Returns:
-        float64 [C]; NaN where the text has fewer usable positions.
+        float64 [C]; NaN if the text has fewer usable positions.
     """
     steps = schedule(reading.ids, reading.entropy_bits, key, profile)
     out = np.full(len(classes), np.nan)
-    for place, usable in enumerate(classes):
+    for index, usable in enumerate(classes):
         if usable > len(steps):
             break
         checkpoint()
         cut = reading.first(int(steps.token[usable - 1]) + 1)
         part = schedule(cut.ids, cut.entropy_bits, key, profile)
-        out[place] = decide(cut, part, profile, prompt_known=False, model=likelihood).log10_e
+        out[index] = decide(cut, part, profile, prompt_known=False, model=likelihood).log10_e
     return out
 
 
 def trial_seconds(source: LanguageModel, plan: PowerPlan, checkpoint: Checkpoint) -> float:
-    """Return about how many seconds a measurement takes, from a short trial of each part.
+    """Return an estimate of the seconds of a measurement, from a short trial of each part.
 
     Args:
-        source: The model that writes; taken as the one that reads too.
-        plan: What would be measured.
+        source: The writing model, which is assumed to read as well.
+        plan: The planned measurement.
         checkpoint: Called often.
     """
     count = min(BATCH, plan.texts)
@@ -448,7 +453,7 @@ def trial_seconds(source: LanguageModel, plan: PowerPlan, checkpoint: Checkpoint
     spans, ids = [], np.zeros(0, np.int64)
     for tokens in _TRIAL_TOKENS:
         start = time.perf_counter()
-        made = _generated(
+        generated = _generated(
             source,
             small,
             range(count),
@@ -457,16 +462,16 @@ def trial_seconds(source: LanguageModel, plan: PowerPlan, checkpoint: Checkpoint
             ignore_eos=True,
             checkpoint=checkpoint,
         )
-        ids = np.concatenate([one.ids for one in made])
+        ids = np.concatenate([generated_text.ids for generated_text in generated])
         spans.append(time.perf_counter() - start)
-    few, more = _TRIAL_TOKENS
-    step = max(0.0, spans[1] - spans[0]) / (more - few)
+    few, many = _TRIAL_TOKENS
+    step = max(0.0, spans[1] - spans[0]) / (many - few)
     start = time.perf_counter()
-    seen = read_as(source, ids, cell.key(0), plan.profile, checkpoint)
+    lap = read_as(source, ids, cell.key(0), plan.profile, checkpoint)
     reading = (time.perf_counter() - start) / ids.size
     laps = -(-plan.tokens // ids.size)
-    text = joined([seen] * laps)
-    # Each lap has tokens of its own: a context counts once only.
+    text = joined([lap] * laps)
+    # Each lap gets different tokens, since a repeated context counts only once.
     shift = np.repeat(np.arange(laps), ids.size) * plan.profile.vocab_size
     text = replace(text, ids=text.ids + shift).first(plan.tokens)
     steps = schedule(text.ids, text.entropy_bits, cell.key(0), plan.profile)
@@ -510,52 +515,60 @@ def _texts_at(first: int) -> str:
     return f"texts.{first}"
 
 
-def _in_all(progress: Progress, done: int, texts: int, total: int) -> Callable[[int, int], None]:
-    """Return what tells of the tokens of a batch as part of those of all texts."""
+def _in_all(
+    progress: Progress, tokens_before: int, texts: int, total: int
+) -> Callable[[int, int], None]:
+    """Return a function that reports the tokens of a batch as part of those of all texts."""
 
     def tell(tokens: int, _: int) -> None:
-        # The batch steps together: each step is a token of every text.
-        progress(Stage(name="texts", done=done + tokens * texts, total=total))
+        # Each step of the batch adds a token to every text.
+        progress(Stage(name="texts", done=tokens_before + tokens * texts, total=total))
 
     return tell
 
 
 LEVEL: Final = 0.95
 LEAST_TEXTS: Final = 59
-"""Texts that a class needs: 59 of 59 are the fewest that show a power of 0.95."""
+"""Texts that a class needs: 59 of 59 is the smallest sample that shows a power of 0.95."""
 
 
 def make_table(
     plan: PowerPlan,
     source: WritingModel,
     reader: LanguageModel,
-    found: Sequence[TextEvidence],
+    evidence: Sequence[TextEvidence],
     likelihood: LikelihoodModel,
 ) -> dict[str, Any]:
     """Return the table as plain JSON values (:mod:`pura.detect.verdict.power`).
 
-    Texts that look unlike most of the others are left out, and how many they were is said: a rate
-    is of one kind of text.
+    A rate holds for one kind of text, so texts of other kinds than the most frequent one are left
+    out, and their number is recorded.
 
     Args:
-        plan: What was measured.
-        source: The model that wrote.
-        reader: The model that read.
-        found: What came of every text.
-        likelihood: The table that weighed them; one that was learnt goes along.
+        plan: Settings of the measurement.
+        source: The writing model.
+        reader: The reading model.
+        evidence: The evidence of every text.
+        likelihood: The likelihood model used; a learnt one is included in the table.
 
     Raises:
         PolicyError: The texts are too short for a single class.
     """
-    kinds = Counter(one.kind for one in found if one.kind).most_common(1)
+    kinds = Counter(text.kind for text in evidence if text.kind).most_common(1)
     kind = kinds[0][0] if kinds else ""
-    kept = [one for one in found if one.kind in ("", kind)]
-    entries = whole_entries(plan, np.array([one.whole for one in kept]), "")
+    texts = [text for text in evidence if text.kind in ("", kind)]
+    entries = whole_entries(plan, np.array([text.whole for text in texts]), "")
     if not entries:
         raise PolicyError("power.too-short")
     for number, edit in enumerate(plan.edits):
-        entries += whole_entries(plan, np.array([one.edited[number] for one in kept]), edit.name)
-    entries += inside_entries(plan, np.array([one.inside for one in kept]))
+        entries += whole_entries(plan, np.array([text.edited[number] for text in texts]), edit.name)
+    entries += inside_entries(plan, np.array([text.inside for text in texts]))
+    _log.info(
+        "a power table of %d texts was made: %d entries, %d texts left out",
+        len(texts),
+        len(entries),
+        len(evidence) - len(texts),
+    )
     profile = plan.profile
     conditions = {
         "name": plan.name,
@@ -567,7 +580,7 @@ def make_table(
         "names": {"generator": source.name, "reader": reader.name},
         "dtypes": [reader.device.dtype],
         "device": reader.device.name,
-        # What cannot be told from another language must not speak for it.
+        # A kind that cannot be told from another language must not stand for it.
         "kinds": [kind] if kind in TOLD else [],
         "context_window": profile.context_window,
         "history": profile.history,
@@ -577,8 +590,8 @@ def make_table(
         "profile": profile.fingerprint,
         "likelihood": likelihood.fingerprint,
         **({"learnt": plan.learn} if plan.learn else {}),
-        "texts": len(kept),
-        "left_out": len(found) - len(kept),
+        "texts": len(texts),
+        "left_out": len(evidence) - len(texts),
         "tokens": plan.tokens,
         "chat": plan.chat,
         "template": source.template,
@@ -586,29 +599,33 @@ def make_table(
         "seed": plan.seed,
         "versions": versions(),
     }
-    data = {"schema": TABLE_SCHEMA, "level": LEVEL, "conditions": conditions, "entries": entries}
-    return data | ({"likelihood": likelihood.to_dict()} if plan.learn else {})
+    table = {"schema": TABLE_SCHEMA, "level": LEVEL, "conditions": conditions, "entries": entries}
+    return table | ({"likelihood": likelihood.to_dict()} if plan.learn else {})
 
 
 def whole_entries(plan: PowerPlan, evidence: F64, edit: str) -> list[dict[str, Any]]:
     """Count the texts of each class that reach each threshold.
 
     Args:
-        plan: What was measured.
-        evidence: float64 [N, C], NaN where a text has fewer usable positions than the class.
-        edit: What was done to the texts; empty for nothing.
+        plan: Settings of the measurement.
+        evidence: float64 [N, C], NaN if a text has fewer usable positions than the class.
+        edit: Edit of the texts; empty for none.
     """
     count = len(evidence)
     texts = np.isfinite(evidence).sum(axis=0) if count else np.zeros(0)
-    # A class of few texts would say little, and drag down all those below it.
-    kept = texts >= _least(count)
-    if not kept.any():
+    # A class of few texts is uncertain, and would lower all those below it.
+    enough = texts >= _least(count)
+    if not enough.any():
         return []
-    usable = [u for u, k in zip(plan.classes, kept, strict=True) if k]
+    usable = [u for u, k in zip(plan.classes, enough, strict=True) if k]
     extra = {"edit": edit} if edit else {}
     return [
         power_entry(
-            plan.profile, threshold, usable, (evidence >= threshold).sum(axis=0)[kept], texts[kept]
+            plan.profile,
+            threshold,
+            usable,
+            (evidence >= threshold).sum(axis=0)[enough],
+            texts[enough],
         )
         | extra
         for threshold in THRESHOLDS
@@ -616,42 +633,43 @@ def whole_entries(plan: PowerPlan, evidence: F64, edit: str) -> list[dict[str, A
 
 
 def _least(count: int) -> int:
-    """Return how many of so many texts a class needs; too few to show 0.95 show what they can."""
+    """Return how many texts of ``count`` a class needs; fewer if these cannot show 0.95."""
     return LEAST_TEXTS if count >= LEAST_TEXTS else max(1, count - count // 4)
 
 
 def inside_entries(plan: PowerPlan, inside: F64) -> list[dict[str, Any]]:
     """Count the passages that are found in longer texts.
 
-    A class begins at the most usable positions that a passage of it had, and an entry speaks of
-    texts with no more usable positions than the shortest one had: neither flatters. Of the evidence
-    the share :data:`~pura.measure.evaluate.READ_WHOLE` counts, since the texts are spliced.
+    The choice is conservative: a class begins at the largest number of usable positions of its
+    passages, and an entry applies to texts with at most as many usable positions as the shortest
+    one. As the texts are spliced, only the share :data:`~pura.measure.evaluate.READ_WHOLE` of the
+    evidence counts.
 
     Args:
-        plan: What was measured.
+        plan: Settings of the measurement.
         inside: float64 [N, D, 3], of :attr:`~pura.measure.power.TextEvidence.inside`.
     """
     out: list[dict[str, Any]] = []
-    least = _least(len(inside))
+    needed = _least(len(inside))
     for tokens in sorted(set(plan.documents)):
-        places = [i for i, (document, _) in enumerate(plan.cases) if document == tokens]
-        groups = [inside[np.isfinite(inside[:, i, 0]), i] for i in places]
-        groups = _rising([g for g in groups if len(g) >= least])
+        cases = [i for i, (document, _) in enumerate(plan.cases) if document == tokens]
+        groups = [inside[np.isfinite(inside[:, i, 0]), i] for i in cases]
+        groups = _rising([g for g in groups if len(g) >= needed])
         if not groups:
             continue
         usable = [int(group[:, 1].max()) for group in groups]
         text_usable = int(min(group[:, 2].min() for group in groups))
         for threshold in THRESHOLDS:
-            found = [int((READ_WHOLE * group[:, 0] >= threshold).sum()) for group in groups]
+            counts = [int((READ_WHOLE * group[:, 0] >= threshold).sum()) for group in groups]
             entry = power_entry(
-                plan.profile, threshold, usable, found, [len(group) for group in groups]
+                plan.profile, threshold, usable, counts, [len(group) for group in groups]
             )
             out.append(entry | {"text_usable": text_usable})
     return out
 
 
 def _rising(groups: list[F64]) -> list[F64]:
-    """Leave out a class that does not begin above the one before it."""
+    """Drop classes that do not begin above the one before."""
     out: list[F64] = []
     for group in groups:
         if group[:, 1].max() > (out[-1][:, 1].max() if out else 0):
@@ -666,11 +684,11 @@ def power_entry(
     found: Iterable[Any],
     texts: Iterable[Any],
 ) -> dict[str, Any]:
-    """Return one entry of a power table (``detect.verdict.power``), the prompt being unknown.
+    """Return one entry of a power table (``detect.verdict.power``) for an unknown prompt.
 
     Args:
-        profile: Under which the texts were written.
-        threshold: log10 of the evidence that counts as found.
+        profile: Profile of the texts.
+        threshold: log10 of the evidence from which a mark counts as found.
         usable: Lower ends of the classes of usable positions.
         found: Texts of each class that reached the threshold.
         texts: Texts of each class.

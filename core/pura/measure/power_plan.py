@@ -1,4 +1,4 @@
-"""What a measurement of power is to do."""
+"""The plan of a power measurement."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ USABLE: Final = (
     *(5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 60, 70, 80, 90, 100, 120, 150, 200, 250, 300),
     *(400, 500, 700, 1000, 1500, 2000, 3000),
 )
-"""Lower ends of the classes of usable positions that whole texts are cut to."""
+"""Lower ends of the classes of usable positions to which complete texts are cut."""
 THRESHOLDS: Final = (3.0, 4.0, 5.0, 6.0, 6.302, 6.603, 7.0, 8.0, 9.0, 12.0)
-"""What counts as found, log10: thresholds of policies, and what several keys and readings take."""
+"""Thresholds of detection, log10: those of policies, also with several keys and readings."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Edit:
-    """What is done to the texts before they are read.
+    """An edit of the texts before they are read.
 
     Attributes:
         attack: Name in :data:`pura.measure.attacks.ATTACKS`.
-        rate: How hard it hits, 0 … 1; None takes the attack's own default.
+        rate: Strength, 0 … 1; None takes the default of the attack.
     """
 
     attack: str
@@ -43,12 +43,12 @@ class Edit:
 
     @property
     def name(self) -> str:
-        """As a person asks for it."""
+        """Name and rate, in the form of :func:`parse_edit`."""
         return self.attack if self.rate is None else f"{self.attack}:{self.rate:g}"
 
     @property
     def params(self) -> dict[str, Any]:
-        """What the attack is told."""
+        """Keyword arguments for the attack."""
         if self.rate is None:
             return {}
         return {ATTACKS[self.attack].strength: self.rate}
@@ -77,31 +77,32 @@ def parse_edit(text: str) -> Edit:
 
 
 def _usual() -> list[str]:
-    """Return the attacks that a table can be measured with.
+    """Return the attacks that a table can measure.
 
-    Cutting is what its classes are, a text around a passage is what its documents are, and what a
-    model writes anew hangs on that model.
+    Cutting is covered by the classes, surrounding text by the documents, and rewriting depends on
+    the model that rewrites.
     """
-    others = ("truncate", "splice", "paste-spans")
-    return sorted(a.name for a in ATTACKS.values() if a.name not in others and not a.rewrites)
+    excluded = ("truncate", "splice", "paste-spans")
+    return sorted(a.name for a in ATTACKS.values() if a.name not in excluded and not a.rewrites)
 
 
 @dataclass(frozen=True, kw_only=True)
 class PowerPlan:
-    """What is measured.
+    """The settings of a power measurement.
 
     Attributes:
-        name: What the table is called.
-        profile: What the texts are marked with; without a key, each text has its own.
-        prompts: Each opens a text; taken in order, again from the first when there are too few.
-        chat: The prompts go into the model's own chat template, and not into the profile's.
-        texts: How many marked texts.
-        learn: How many more, of which a likelihood table is learnt first; 0 takes the shipped one.
-        tokens: Length of each, at most.
-        passages: Lengths of the passages that are looked for in longer texts, in tokens.
-        documents: Lengths of those texts, in tokens.
-        edits: What is measured besides unedited texts.
-        seed: Of everything that is drawn.
+        name: Name of the table.
+        profile: Profile with which the texts are marked; without a key, each text has its own.
+        prompts: Prompts of the texts, in order; repeated if there are too few.
+        chat: Whether prompts use the model's own chat template instead of the profile's.
+        texts: Number of marked texts.
+        learn: Number of further texts from which a likelihood table is learnt first; 0 takes the
+            shipped table.
+        tokens: Largest length of each text, in tokens.
+        passages: Lengths of the passages in longer texts, in tokens.
+        documents: Lengths of these texts, in tokens.
+        edits: Edits that are measured in addition to unedited texts.
+        seed: Seed of all random draws.
     """
 
     name: str
@@ -125,13 +126,13 @@ class PowerPlan:
             *(("passages", p, TOKENS.least, self.tokens) for p in self.passages),
             *(("documents", d, self.tokens + 1, MAX_DOCUMENT) for d in self.documents),
         )
-        for name, value, least, most in ranges:
-            if not least <= value <= most:
-                raise PolicyError("power.plan", name=name, least=least, most=most)
+        for name, value, lowest, highest in ranges:
+            if not lowest <= value <= highest:
+                raise PolicyError("power.plan", name=name, least=lowest, most=highest)
 
     @property
     def cases(self) -> tuple[tuple[int, int], ...]:
-        """Each length of a longer text with each length of a passage in it, ascending."""
+        """All pairs of the length of a longer text and of a passage in it, ascending."""
         return tuple((d, p) for d in sorted(self.documents) for p in sorted(self.passages))
 
     @property
@@ -140,15 +141,15 @@ class PowerPlan:
         return tuple(u for u in USABLE if u < self.tokens)
 
     def prompt(self, number: int) -> str:
-        """Return what opens a text, spread over the list."""
+        """Return the prompt of a text, spread over the list."""
         count = min(self.texts, len(self.prompts))
         return self.prompts[(number * len(self.prompts) // count) % len(self.prompts)]
 
     def cell(self, digest: str) -> Cell:
-        """Return what every text's key, payload and random draws follow from.
+        """Return the cell that determines key, payload and random draws of every text.
 
         Args:
-            digest: Of :meth:`digest`. Keys are made for the measurement and guard nothing.
+            digest: From :meth:`digest`. The keys are made for the measurement and are not secret.
         """
         return Cell(
             name=f"power/{digest}",
@@ -159,7 +160,7 @@ class PowerPlan:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything that the texts and their readings follow from, as plain JSON."""
+        """Return the settings that determine texts and readings, as JSON."""
         return {
             "profile": self.profile.fingerprint,
             "prompts": prompts_digest(self.prompts),
@@ -174,15 +175,15 @@ class PowerPlan:
         }
 
     def digest(self, source: LanguageModel) -> str:
-        """Return which measurement this is, 64 hex digits; half-done work is found again by it.
+        """Return the identifier of the measurement, 64 hex digits, by which it can be resumed.
 
         Args:
-            source: The model that writes.
+            source: The writing model.
         """
-        what = [self.to_dict(), source.fingerprint, source.device.dtype, __version__]
-        return sha256(canonical(what))
+        parts = [self.to_dict(), source.fingerprint, source.device.dtype, __version__]
+        return sha256(canonical(parts))
 
 
 def prompts_digest(prompts: tuple[str, ...]) -> str:
-    """Return the SHA-256 over prompts, 64 hex digits: tables name them without quoting them."""
+    """Return the SHA-256 over prompts, 64 hex digits, by which tables identify them."""
     return sha256(canonical(list(prompts)))

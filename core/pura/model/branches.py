@@ -1,7 +1,7 @@
-"""A text read a few tokens at a time, and beside it what might stand there instead.
+"""Reading a text a few tokens at a time, together with alternative continuations.
 
-The states of what was read are kept, so that each token is fed once; what might follow somewhere
-is fed behind those states under a mask, all of it in one pass, and leaves none.
+The states of the text are kept, so that each token is fed once. Alternatives are fed after those
+states under a mask, all of them in one pass, and leave no states.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 
 class BranchReader:
-    """Reads with one model.
+    """Reads a text and its alternatives with one model.
 
     Args:
-        model: One of which :meth:`works` is true.
+        model: A model for which :meth:`works` returns True.
 
     Attributes:
-        read: How many inputs were fed and not taken back.
+        read: Number of inputs that were fed and not taken back.
     """
 
     def __init__(self, model: LanguageModel) -> None:
@@ -38,14 +38,14 @@ class BranchReader:
 
     @staticmethod
     def works(model: LanguageModel) -> bool:
-        """Whether the model keeps its states and takes a mask."""
+        """Return whether the model keeps its states and takes a mask."""
         passes = Passes(model)
         return passes.keeps_states and passes.takes_masks
 
     def feed(self, ids: Sequence[int]) -> torch.Tensor:
-        """Read on; returns the hidden states [N, D] behind each of N tokens."""
-        places = np.arange(self.read, self.read + len(ids))
-        out = self._pass(ids, places, cache=self._cache)
+        """Read N further tokens; return the hidden states [N, D] after each of them."""
+        positions = np.arange(self.read, self.read + len(ids))
+        out = self._pass(ids, positions, cache=self._cache)
         self.read += len(ids)
         return out
 
@@ -57,31 +57,31 @@ class BranchReader:
         self.read = read
 
     def beside(self, branches: Sequence[tuple[int, Sequence[int]]]) -> list[torch.Tensor]:
-        """Read what might stand behind some of the inputs.
+        """Read alternative continuations of the text.
 
         Args:
-            branches: Behind how many inputs, and which tokens, at least one.
+            branches: For each branch, the number of inputs before it and its tokens, at least one.
 
         Returns:
-            The hidden states [N, D] behind the tokens of each branch.
+            The hidden states [N, D] after the tokens of each branch.
         """
         sizes = [len(ids) for _, ids in branches]
         number = np.repeat(np.arange(len(sizes)), sizes)
         begin = np.repeat([count for count, _ in branches], sizes)
-        place = begin + np.concatenate([np.arange(size) for size in sizes])
+        position = begin + np.concatenate([np.arange(size) for size in sizes])
         before = np.arange(self.read) < begin[:, None]
-        among = (number == number[:, None]) & (place <= place[:, None])
-        far = place[:, None] - np.concatenate([np.arange(self.read), place])
-        mask = self._passes.masks(np.concatenate([before, among], axis=1)[None], far[None])
+        among = (number == number[:, None]) & (position <= position[:, None])
+        distance = position[:, None] - np.concatenate([np.arange(self.read), position])
+        mask = self._passes.masks(np.concatenate([before, among], axis=1)[None], distance[None])
         cache = new_cache(self._model.network)
-        kept = [(layer.keys, layer.values) for layer in self._cache.layers]
-        put_states(cache, kept, grows=False)
+        states = [(layer.keys, layer.values) for layer in self._cache.layers]
+        put_states(cache, states, grows=False)
         flat = [token for _, ids in branches for token in ids]
-        out = self._pass(flat, place, cache=cache, mask=mask)
+        out = self._pass(flat, position, cache=cache, mask=mask)
         return [out[end - size : end] for size, end in zip(sizes, np.cumsum(sizes), strict=True)]
 
     def log_probabilities(self, hidden: torch.Tensor) -> torch.Tensor:
-        """Return the log-probabilities of all tokens behind some states: float32 [N, R], nats."""
+        """Return the log-probabilities of all tokens after some states: float32 [N, R], nats."""
         import torch
 
         with torch.inference_mode():
@@ -91,7 +91,7 @@ class BranchReader:
     def _pass(
         self,
         ids: Sequence[int],
-        places: np.ndarray[tuple[int], np.dtype[np.int64]],
+        positions: np.ndarray[tuple[int], np.dtype[np.int64]],
         *,
         cache: object,
         mask: Any = None,
@@ -102,7 +102,7 @@ class BranchReader:
         with torch.inference_mode():
             out = self._decoder(
                 input_ids=torch.tensor([list(ids)], device=device),
-                position_ids=torch.from_numpy(places)[None].to(device),
+                position_ids=torch.from_numpy(positions)[None].to(device),
                 attention_mask=mask,
                 past_key_values=cache,
                 use_cache=True,

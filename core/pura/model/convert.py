@@ -1,4 +1,4 @@
-"""Turn a GGUF file into a folder of float32 safetensors, once.
+"""Conversion of a GGUF file to a folder of float32 safetensors.
 
 Quantised weights are expanded and kept in float32: a 16-bit copy would round them again and move
 every interval. The work runs as a child process (``python -m pura.model.convert``) so that it can
@@ -22,11 +22,11 @@ from pura.model import libraries, trial
 from pura.model.load import quiet
 from pura.model.suitability import metadata_of, refuse_unknown_gguf
 
-PACKED: Final = "packed as "  # the last line of a conversion that went well
-TOLD: Final = "scratch/told"  # beside the target: how far it is, in thousandths
-_TOKENIZER, _EXPANDED = 400, 850  # of the work: what the parts took of a small model's conversion
-_TAKEN: Final = ("GGUFReader", "dequantize", "get_tensor_name_map")
-Tell = Callable[[int], None]
+PACKED: Final = "packed as "  # begins the last line of a successful conversion
+PROGRESS_FILE: Final = "scratch/told"  # beside the target; holds the progress in thousandths
+_TOKENIZER, _EXPANDED = 400, 850  # thousandths of the work, measured on a small model
+_REPLACED_FUNCTIONS: Final = ("GGUFReader", "dequantize", "get_tensor_name_map")
+SetProgress = Callable[[int], None]
 
 
 def convert_gguf(source: Path, target: Path) -> str:
@@ -37,18 +37,18 @@ def convert_gguf(source: Path, target: Path) -> str:
         target: An existing empty folder.
 
     Returns:
-        How most of its weights were packed.
+        The format in which most of its weights were packed.
 
     Raises:
-        ModelError: Damaged, or of an architecture that cannot be expanded.
+        ModelError: The file is damaged, or its architecture cannot be expanded.
     """
     try:
-        with _watched(_teller(target)) as tell:
+        with _watched(_teller(target)) as set_progress:
             refuse_unknown_gguf(metadata_of(source))
             packed = packing(source)
             if not packed:
                 raise ValueError("no tensors")
-            _convert(source, target, tell)
+            _convert(source, target, set_progress)
         return packed
     except PuraError:
         raise
@@ -57,52 +57,52 @@ def convert_gguf(source: Path, target: Path) -> str:
 
 
 @contextlib.contextmanager
-def _watched(tell: Tell) -> Iterator[Tell]:
-    """Let the GGUF library read a file once, and tell of each weight that it expands.
+def _watched(set_progress: SetProgress) -> Iterator[SetProgress]:
+    """Make the GGUF library read a file once, and report each weight that it expands.
 
-    Transformers opens the file four times, each time reading all words of its vocabulary one by
-    one, and makes the table of weights' names anew for every layer; both say the same each time.
-    It takes these functions from the library when it begins, so what stands there then is called.
+    Transformers opens the file four times, each time reading the vocabulary entry by entry, and
+    makes the table of weight names again for every layer; the results never differ. It looks these
+    functions up in the library when it begins, so they are replaced there meanwhile.
     """
     library: Any = importlib.import_module("gguf")
-    kept = {name: getattr(library, name) for name in _TAKEN}
+    originals = {name: getattr(library, name) for name in _REPLACED_FUNCTIONS}
     readers: dict[str, Any] = {}
-    done = 0
+    expanded = 0
 
     def read(path: str) -> Any:
         if path not in readers:
-            readers[path] = kept["GGUFReader"](path)
+            readers[path] = originals["GGUFReader"](path)
         return readers[path]
 
-    def expand(*given: Any) -> Any:
-        nonlocal done
-        done += 1
-        every = max(done, *(len(reader.tensors) for reader in readers.values()))
-        tell(_TOKENIZER + (_EXPANDED - _TOKENIZER) * done // every)
-        return kept["dequantize"](*given)
+    def expand(*arguments: Any) -> Any:
+        nonlocal expanded
+        expanded += 1
+        total = max(expanded, *(len(reader.tensors) for reader in readers.values()))
+        set_progress(_TOKENIZER + (_EXPANDED - _TOKENIZER) * expanded // total)
+        return originals["dequantize"](*arguments)
 
     library.GGUFReader, library.dequantize = read, expand
     library.get_tensor_name_map = functools.cache(library.get_tensor_name_map)
     try:
-        yield tell
+        yield set_progress
     finally:
-        for name, own in kept.items():
-            setattr(library, name, own)
+        for name, original in originals.items():
+            setattr(library, name, original)
 
 
-def _convert(source: Path, target: Path, tell: Tell) -> None:
+def _convert(source: Path, target: Path, set_progress: SetProgress) -> None:
     import torch
     import transformers
 
-    where = {"gguf_file": source.name, "local_files_only": True, "trust_remote_code": False}
+    options = {"gguf_file": source.name, "local_files_only": True, "trust_remote_code": False}
     folder = str(source.parent)
-    tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **where)
-    tell(_TOKENIZER)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **options)
+    set_progress(_TOKENIZER)
     auto: Any = transformers.AutoModelForCausalLM
     packed, report = auto.from_pretrained(
-        folder, dtype=torch.float32, output_loading_info=True, **where
+        folder, dtype=torch.float32, output_loading_info=True, **options
     )
-    tell(_EXPANDED)
+    set_progress(_EXPANDED)
     # The library fills what the file lacks with random numbers.
     if report["missing_keys"] or report["mismatched_keys"]:
         raise ModelError("model.weights-missing", code="model-damaged")
@@ -117,9 +117,9 @@ def _convert(source: Path, target: Path, tell: Tell) -> None:
     tokenizer.save_pretrained(target)
 
 
-def _teller(target: Path) -> Tell:
-    """Return what writes down how far it is, where whoever waits looks for it."""
-    file = target.parent / TOLD
+def _teller(target: Path) -> SetProgress:
+    """Return a function that writes the progress to the file that the parent process reads."""
+    file = target.parent / PROGRESS_FILE
 
     def tell(thousandths: int) -> None:
         if file.parent.is_dir():
@@ -129,15 +129,15 @@ def _teller(target: Path) -> Tell:
 
 
 def told(shop: Path) -> int:
-    """Return how far the conversion in a folder is, in thousandths; 0 while nothing was told."""
+    """Return the progress of the conversion in a folder, in thousandths; 0 at first."""
     try:
-        return min(1000, int((shop / TOLD).read_text()))
+        return min(1000, int((shop / PROGRESS_FILE).read_text()))
     except (OSError, ValueError):
         return 0
 
 
 def packing(source: Path) -> str:
-    """Return how most of a GGUF file's weights are packed, e.g. ``Q4_K`` or ``F16``."""
+    """Return the format of most of a GGUF file's weights, e.g. ``Q4_K`` or ``F16``."""
     from collections import Counter
 
     import gguf
@@ -149,28 +149,28 @@ def packing(source: Path) -> str:
 
 
 def _shut_in(source: Path, target: Path) -> Path:
-    """Put this process into the sandbox, with a file and a folder.
+    """Enter the sandbox with access to one file and one folder.
 
     Returns:
-        The file's name in a folder of its own: the libraries look for others beside it.
+        A link to the file in an otherwise empty folder: the libraries look for files beside it.
 
     Raises:
-        ModelError: It is no GGUF file, or the sandbox cannot be entered.
+        ModelError: The file is not GGUF, or the sandbox cannot be entered.
     """
     metadata_of(source)
     libraries.prepare()
-    # Outside the sandbox: they load libraries of the system's, which it does not let them reach.
+    # Imported outside the sandbox: they load system libraries that it does not let them reach.
     import gguf  # noqa: F401
     import torch  # noqa: F401
     import transformers
 
     quiet()
     for name in ("AutoTokenizer", "AutoModelForCausalLM"):
-        getattr(transformers, name)  # fetched when first named
-    alone, scratch = target.with_name("source"), target.with_name("scratch")
-    alone.mkdir()
+        getattr(transformers, name)  # transformers imports these on first access
+    source_folder, scratch = target.with_name("source"), target.with_name("scratch")
+    source_folder.mkdir()
     scratch.mkdir()
-    link = trial.linked_alone(source, alone)
+    link = trial.linked_alone(source, source_folder)
     try:
         trial.enter_sandbox(link, scratch=scratch, writable=[target])
     except OSError:
@@ -179,7 +179,7 @@ def _shut_in(source: Path, target: Path) -> Path:
 
 
 def main() -> int:
-    """Run as ``python -m pura.model.convert SOURCE TARGET``; the last line of stderr says why."""
+    """Run as ``python -m pura.model.convert SOURCE TARGET``; stderr ends with the outcome."""
     linux.die_with_parent()
     try:
         source = _shut_in(Path(sys.argv[1]).resolve(), Path(sys.argv[2]))

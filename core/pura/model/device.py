@@ -1,4 +1,4 @@
-"""Which device computes, and why; whether a model fits into memory."""
+"""Choice of the computing device, and whether a model fits into memory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 KINDS: Final = ("auto", "cuda", "mps", "cpu")
 _BFLOAT16: Final = frozenset(("avx512_bf16", "amx_bf16", "bf16"))  # Intel and AMD; ARM
-_KNOWN: Final = _BFLOAT16 | {"avx2", "avx512f", "avx512_vnni", "amx_int8", "i8mm", "sve"}
+_INSTRUCTIONS: Final = _BFLOAT16 | {"avx2", "avx512f", "avx512_vnni", "amx_int8", "i8mm", "sve"}
 DTYPES: Final = ("float32", "bfloat16", "float16")
 
 
@@ -29,9 +29,9 @@ class Device:
 
     Attributes:
         kind: ``cuda``, ``mps`` or ``cpu``.
-        name: What the machine calls it.
-        dtype: Of the weights: ``float32``, ``bfloat16`` or ``float16``.
-        reason: Why this one, a key of the volume ``findings``.
+        name: Name of the device or processor.
+        dtype: Number format of the weights: ``float32``, ``bfloat16`` or ``float16``.
+        reason: Reason for the choice, a key of the volume ``findings``.
     """
 
     kind: str
@@ -41,14 +41,14 @@ class Device:
 
     @property
     def torch_device(self) -> torch.device:
-        """The same, as torch wants it."""
+        """The device as torch names it."""
         import torch
 
         return torch.device(self.kind)
 
     @property
     def torch_dtype(self) -> torch.dtype:
-        """The dtype, as torch wants it."""
+        """The number format as torch names it."""
         import torch
 
         dtype = getattr(torch, self.dtype)
@@ -57,15 +57,15 @@ class Device:
 
 
 def choose_device(request: str = "auto", dtype: str = "float32") -> Device:
-    """Choose where to compute.
+    """Choose the device to compute on.
 
     Args:
         request: ``auto``, ``cuda``, ``mps`` or ``cpu``.
-        dtype: Of the weights. 16-bit types need what computes with them: a GPU, or for bfloat16
-            a processor that has instructions for it; without those they are slow.
+        dtype: Number format of the weights. 16-bit formats are slow without hardware for them: a
+            GPU or, for bfloat16, a processor with instructions for it.
 
     Raises:
-        DeviceError: The device that was asked for is not there, or the dtype does not fit it.
+        DeviceError: The requested device is missing, or it does not support the number format.
     """
     if request not in KINDS:
         raise DeviceError(
@@ -132,24 +132,26 @@ def _name(kind: str) -> str:
 
 
 def has_bfloat16() -> bool:
-    """Whether the processor multiplies matrices of bfloat16 numbers by instructions of its own."""
+    """Return whether the processor has instructions for bfloat16 matrices."""
     return not _BFLOAT16.isdisjoint(instructions())
 
 
 @cache
 def instructions() -> frozenset[str]:
-    """Return what the processor can do with vectors and matrices, as Linux names it."""
-    flags = _told("flags") or _told("Features")
-    return frozenset(name for name in flags.split() if name in _KNOWN)
+    """Return the processor's vector and matrix extensions, as Linux names them."""
+    flags = _cpuinfo("flags") or _cpuinfo("Features")
+    return frozenset(name for name in flags.split() if name in _INSTRUCTIONS)
 
 
 def _processor() -> str:
     # platform.processor() is empty on most Linux systems; the kernel's own list is not.
-    return _told("model name") or platform.processor() or platform.machine() or "unknown processor"
+    return (
+        _cpuinfo("model name") or platform.processor() or platform.machine() or "unknown processor"
+    )
 
 
-def _told(name: str) -> str:
-    """Return what the kernel says of the first processor; empty where it says nothing."""
+def _cpuinfo(name: str) -> str:
+    """Return an entry of ``/proc/cpuinfo`` for the first processor; empty if there is none."""
     try:
         with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as lines:  # noqa: PTH123
             for line in lines:
@@ -173,12 +175,12 @@ class MemoryNeed:
     """Whether a model fits.
 
     Attributes:
-        fits: None when the machine does not tell how much memory it has.
-        need_bytes: Estimate of what loading and reading take.
-        free_bytes: What is free, or None.
+        fits: Whether the model fits; None if the free memory is unknown.
+        need_bytes: Estimated memory for loading and reading.
+        free_bytes: Free memory, or None if unknown.
         parameters: Numbers in the model.
         dtype: Number format that they are loaded in.
-        place: Whose memory is meant: ``main`` or ``gpu``.
+        place: Which memory is meant: ``main`` or ``gpu``.
     """
 
     fits: bool | None
@@ -189,7 +191,7 @@ class MemoryNeed:
     place: str
 
     def words(self, language: str) -> str:
-        """Return the same in a sentence, with its numbers."""
+        """Return the result as a sentence, with its numbers."""
         key = {True: "memory.fits", False: "memory.short", None: "memory.unknown"}[self.fits]
         values: dict[str, Value] = {
             "need": gigabytes(self.need_bytes),
@@ -197,8 +199,11 @@ class MemoryNeed:
             "dtype": self.dtype,
         }
         if self.free_bytes is not None:
-            place = "memory.gpu" if self.place == GPU else "memory.main"
-            values |= {"free": gigabytes(self.free_bytes), "place": Phrase(key=place, values={})}
+            memory_key = "memory.gpu" if self.place == GPU else "memory.main"
+            values |= {
+                "free": gigabytes(self.free_bytes),
+                "place": Phrase(key=memory_key, values={}),
+            }
         return catalogue("command").fill(key, language, values)
 
 
@@ -211,7 +216,7 @@ def memory_need(
         parameters: Numbers in the model.
         dtype: Number format that they are loaded in.
         free: Bytes that are free, or None when that is unknown.
-        place: Whose memory is meant, :data:`MAIN` or :data:`GPU`.
+        place: Which memory is meant, :data:`MAIN` or :data:`GPU`.
     """
     need = int(parameters * ITEM_BYTES[dtype] * SPARE) + WORKING_BYTES
     return MemoryNeed(
@@ -231,17 +236,17 @@ def free_memory() -> int | None:
         return _linux()
     if system == "Windows":
         return _windows()
-    try:  # macOS does not say what is free without a program of its own; half is a fair guess
+    try:  # macOS reports free memory only through a program; half of it is a fair guess
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
     except (ValueError, OSError):
         return None
 
 
 def free_on(kind: str) -> tuple[int | None, str]:
-    """Return free bytes where a device computes, and whose memory that is.
+    """Return the free bytes for a device, and the kind of its memory.
 
     Args:
-        kind: ``cuda``, ``mps`` or ``cpu``. torch is imported for ``cuda`` only.
+        kind: ``cuda``, ``mps`` or ``cpu``. Only ``cuda`` imports torch.
     """
     if kind != "cuda":
         return free_memory(), MAIN

@@ -1,12 +1,12 @@
-"""Reading the evidence of texts for some keys, and how far the model lies from another.
+"""Reading texts with a model for some keys, and the divergence between two models.
 
 Paper §4.2 needs, for every token, the entropy of the distribution that predicted it and the
 token's interval in the secret order (scheme.md §5). The network is run without its output
 head; the hidden states of a chunk of tokens meet the head tile by tile (:mod:`pura.model.tiles`)
 and are forgotten. Memory depends on the tile and the model's window, not on text or vocabulary.
 
-One text and many go the same way: their windows are fed side by side where they are short enough
-(:mod:`pura.model.window_scheduler`), readings of one text behind what they share
+One text and many are read alike: windows that are short enough are fed side by side
+(:mod:`pura.model.window_scheduler`), and the readings of one text after the part that they share
 (:mod:`pura.model.pieces`).
 """
 
@@ -33,26 +33,27 @@ if TYPE_CHECKING:
 
 
 CONTEXT: Final = 8192
-"""Longest input in tokens, a known prompt with it."""
+"""Longest input in tokens, including a known prompt."""
 
 WINDOW: Final = 2048
-"""Longest input without a prompt: attention costs its square (decision 041)."""
+"""Longest input without a prompt; the cost of attention grows with its square (decision 041)."""
 
 OVERLAP: Final = 256
-"""Tokens that a window has in common with the one before, and predicts nothing of."""
+"""Tokens that a window shares with the one before and does not predict."""
 
 EAGER_CHUNK: Final = 1024
+"""Tokens fed together if attention keeps its whole matrix in memory."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What is to be read of one document.
+    """The readings of one document that are to be fed to the model.
 
     Attributes:
-        texts: int64 [L] each: the readings; what they have in common is read once.
-        prompts: What stands before each; nothing when empty.
-        look: Gets what is known of the first text after each chunk of it; True reads no further,
-            and then only that part of the first text comes back.
+        texts: int64 [L] each: token ids of the readings; parts in common are read once.
+        prompts: Tokens before each text; none if empty.
+        look: Called with the results for the first text after each chunk of it. If it returns
+            True, reading stops, and only that part of the first text is returned.
     """
 
     texts: Sequence[I64]
@@ -81,16 +82,16 @@ def read(
         profile: Prefix, temperature, top-k, top-p, vocabulary size.
         prompt_ids: The known prompt, without the opening token. With the prefix ``bos`` that
             token stands before it.
-        progress: Gets steps done and steps in all.
+        progress: Called with the steps done and all steps.
         checkpoint: Called between layers and tiles; may raise
             :class:`~pura.base.errors.Cancelled` to stop.
-        tiling: How much is held at once; by the kind of device when None.
+        tiling: Sizes of the parts held in memory; None chooses by the device.
         window: Longest input in tokens without the prompt, at most the model's own context.
 
     Raises:
         ProfileError: The vocabulary or the prefix does not fit the model.
-        InputError: A token id outside the vocabulary.
-        ModelError: No memory, or the model gave no finite numbers.
+        InputError: A token id is outside the vocabulary.
+        ModelError: Memory is short, or the model gave numbers that are not finite.
     """
     return read_many(
         model,
@@ -118,7 +119,7 @@ def read_many(
     window: int = WINDOW,
 ) -> list[Reading]:
     """Read several readings of one document; see :func:`read` and :class:`Request`."""
-    (found,) = read_documents(
+    (readings,) = read_documents(
         model,
         [Request(texts=texts, prompts=prompts)],
         keys=keys,
@@ -128,9 +129,9 @@ def read_many(
         tiling=tiling,
         window=window,
     )
-    if isinstance(found, PuraError):
-        raise found
-    return found
+    if isinstance(readings, PuraError):
+        raise readings
+    return readings
 
 
 def read_documents(
@@ -148,17 +149,17 @@ def read_documents(
 ) -> list[list[Reading] | PuraError]:
     """Read many documents, the windows of all of them side by side.
 
-    Arguments are those of :func:`read`, for all documents; ``chunk`` is how many tokens there are
-    at most between two looks, ``kept`` has the pieces that an interrupted run has read.
+    Arguments are those of :func:`read`, for all documents; ``chunk`` is the largest number of
+    tokens between two looks, and ``kept`` holds the pieces that an interrupted run has read.
 
     Returns:
-        In the order of ``requests``: the readings, or why this document could not be read. Beside
-        others a text gives the same numbers as alone up to rounding: matrix products add in
-        another order.
+        In the order of ``requests``: the readings, or the error that prevented them. Among others
+        a text gives the same numbers as alone up to rounding: matrix products add in another
+        order.
 
     Raises:
         ProfileError: The vocabulary or the prefix does not fit the model.
-        ModelError: No memory, however small the pieces.
+        ModelError: Memory is short even for the smallest pieces.
     """
     import torch
 
@@ -174,12 +175,14 @@ def read_documents(
         chunk=chunk,
         progress=progress,
         checkpoint=checkpoint,
-        kept=kept,
+        stored_pieces=kept,
     )
-    found: list[PuraError | None] = []
+    errors: list[PuraError | None] = []
     for request in requests:
         outside = any(not _inside(ids, model.head.rows) for ids in request.texts)
-        found.append(InputError("audit.ids-range", vocab_size=model.head.rows) if outside else None)
+        errors.append(
+            InputError("audit.ids-range", vocab_size=model.head.rows) if outside else None
+        )
         if not outside:
             prompts = request.prompts or [()] * len(request.texts)
             windows = [
@@ -197,11 +200,11 @@ def read_documents(
     with torch.inference_mode():
         feeding.run()
     read_ = iter(feeding.finish())
-    return [next(read_) if error is None else error for error in found]
+    return [next(read_) if error is None else error for error in errors]
 
 
 def cut_of(model: LanguageModel, window: int = WINDOW) -> tuple[int, int]:
-    """Return how long the windows of a long text are, and how many tokens they share."""
+    """Return the length of the windows of a long text, and the tokens that they share."""
     longest = max(4, min(model.context_length, window))
     return longest, min(OVERLAP, longest // 2)
 
@@ -217,7 +220,7 @@ def _inside(ids: I64, rows: int) -> bool:
 
 def _tiling_for(model: LanguageModel) -> Tiling:
     tiling = CPU_TILING if model.device.kind == "cpu" else GPU_TILING
-    # Attention that is spelled out holds a matrix of chunk × window for every head.
+    # Eager attention holds a matrix of chunk × window for every head.
     eager = getattr(model.network.config, "_attn_implementation", "") == "eager"
     return replace(tiling, chunk=min(tiling.chunk, EAGER_CHUNK)) if eager else tiling
 
@@ -235,7 +238,7 @@ def _without(prompt: Sequence[int], opening: tuple[int, ...]) -> tuple[int, ...]
     return tokens[1:] if opening and tokens[:1] == opening else tokens
 
 
-_BLOCK: Final = 64  # rows of the distribution held at once
+_BLOCK: Final = 64  # rows of the distribution held in memory at once
 
 
 def divergence_bits(
@@ -264,7 +267,7 @@ def divergence_bits(
             checkpoint()
             hidden = [_hidden(m, ids[:-1]) for m in (source, proxy)]
             for start in range(0, hidden[0].shape[0], _BLOCK):
-                # Rows beyond the tokenizer differ from model to model and mean nothing.
+                # Logits beyond the tokenizer are padding that differs between models.
                 part = [
                     m.head.logits(h[start : start + _BLOCK])[:, :size]
                     .double()
@@ -277,7 +280,7 @@ def divergence_bits(
 
 
 def next_token(model: LanguageModel, ids: I64) -> F64:
-    """Return what a model expects behind some tokens, at temperature 1: float64 [V].
+    """Return the distribution of the next token, at temperature 1: float64 [V].
 
     Args:
         model: The model.
@@ -287,30 +290,32 @@ def next_token(model: LanguageModel, ids: I64) -> F64:
 
     with torch.inference_mode():
         logits = model.head.logits(_hidden(model, ids)[-1:])[0]
-        found = logits[: min(model.vocab_size, model.head.rows)].double().cpu().softmax(dim=0)
-        return np.asarray(found.numpy())
+        distribution = (
+            logits[: min(model.vocab_size, model.head.rows)].double().cpu().softmax(dim=0)
+        )
+        return np.asarray(distribution.numpy())
 
 
 def log_probabilities(
     model: LanguageModel, ids: Sequence[int]
 ) -> Callable[[Sequence[int]], torch.Tensor]:
-    """Read tokens, and return what gives the log-probabilities of all tokens behind some of them.
+    """Read tokens, and return a function for the log-probabilities of the tokens that follow.
 
     Args:
-        model: Reads them as they stand, without a sampling's cuts.
-        ids: At most as many as the model reads at once.
+        model: The model; no top-k or top-p is applied.
+        ids: Token ids, at most as many as the model reads at once.
 
     Returns:
-        Takes places in ``ids``; gives float32 [N, R], nats.
+        A function from positions in ``ids`` to float32 [N, R], nats.
     """
     import torch
 
     with torch.inference_mode():
         hidden = _hidden(model, np.asarray(ids, dtype=np.int64))
 
-    def rows(places: Sequence[int]) -> torch.Tensor:
+    def rows(positions: Sequence[int]) -> torch.Tensor:
         with torch.inference_mode():
-            logits: torch.Tensor = model.head.logits(hidden[list(places)])
+            logits: torch.Tensor = model.head.logits(hidden[list(positions)])
             return logits.log_softmax(dim=1).cpu()
 
     return rows

@@ -1,7 +1,7 @@
-"""A model folder, looked at before any library does, and the record of an installed one.
+"""Inspection of a model folder before any library opens it, and the record of an installed model.
 
-A model folder is untrusted input. This module reads names, sizes and JSON only, and refuses what
-could run code (pickles, Python files, remote code) or take the machine down (absurd sizes,
+A model folder is untrusted input. This module reads only names, sizes and JSON. It refuses files
+that could run code (pickles, Python files, remote code) or exhaust the machine (absurd sizes,
 headers that promise more than the file holds). Nothing here imports torch.
 """
 
@@ -39,7 +39,7 @@ _ITEM_BITS: Final = {
     **dict.fromkeys(("F16", "BF16", "I16", "U16"), 16),
     **dict.fromkeys(("F8_E4M3", "F8_E5M2", "F8_E8M0", "I8", "U8", "BOOL"), 8),
 }
-# Bounds no causal language model comes near; they stop sizes that are meant to exhaust memory.
+# Far beyond any causal language model; they stop sizes that are meant to exhaust memory.
 _BOUNDS: Final = {
     "hidden_size": 1 << 17,
     "n_embd": 1 << 17,
@@ -58,13 +58,13 @@ _BOUNDS: Final = {
 
 @dataclass(frozen=True, kw_only=True)
 class FolderFacts:
-    """What a model folder says about itself.
+    """Facts about a model folder, from its own files.
 
     Attributes:
         weights: The safetensors files, in order of their names.
         architecture: Class name from the config, or its model type.
         parameters: Numbers stored in the weights.
-        dtype: The number format of most of them, as safetensors writes it.
+        dtype: The number format of most of them, as safetensors names it.
         config: The parsed ``config.json``.
     """
 
@@ -76,7 +76,7 @@ class FolderFacts:
 
 
 def inspect(path: Path, *, as_installed: bool = False) -> FolderFacts | None:
-    """Check a folder of safetensors or a GGUF file; of the latter nothing is told."""
+    """Check a folder of safetensors or a GGUF file; return None for the latter."""
     if path.is_file():
         metadata_of(path)
         return None
@@ -88,10 +88,10 @@ def inspect_folder(folder: Path, *, as_installed: bool = False) -> FolderFacts:
 
     Args:
         folder: The folder.
-        as_installed: Its tokenizer is, byte by byte, one that was inspected before.
+        as_installed: Whether the tokenizer, byte by byte, was inspected before.
 
     Raises:
-        ModelError: Missing, unsafe or damaged; the file at fault is named.
+        ModelError: The folder is missing, unsafe or damaged; the file at fault is named.
     """
     names = _names(folder)
     _refuse_code(names)
@@ -100,7 +100,7 @@ def inspect_folder(folder: Path, *, as_installed: bool = False) -> FolderFacts:
         _refuse_other_kinds(folder, names)
     config = read_object(folder / "config.json", MAX_CONFIG_BYTES)
     _check_config(config)
-    # Before the weights: whoever quantised them may have packed them in a format of their own.
+    # Before the weights are inspected: a quantiser may have packed them in its own format.
     refuse_quantised(config, names, ())
     for name in ("tokenizer_config.json", "processor_config.json"):
         if name in names:
@@ -130,7 +130,7 @@ def inspect_folder(folder: Path, *, as_installed: bool = False) -> FolderFacts:
 
 
 def _refuse_other_kinds(folder: Path, names: set[str]) -> None:
-    """Say what a folder without a config.json is, where that can be told."""
+    """Refuse a folder without a config.json with the kind of its content, if recognised."""
     if "adapter_config.json" in names:
         raise ModelError("model.adapter", name=folder.name, code="model-adapter")
     packed = sorted(name for name in names if name.lower().endswith(".gguf"))
@@ -155,7 +155,7 @@ def _refuse_code(names: set[str]) -> None:
 
 
 def _refuse_special(folder: Path, names: set[str]) -> None:
-    """Refuse what a library would wait for or never come to the end of; links to files may stay."""
+    """Refuse pipes, devices and oversized files, on which a library would hang; allow links."""
     for name in sorted(names):
         try:
             facts = (folder / name).stat()
@@ -172,34 +172,34 @@ def read_object(path: Path, limit: int) -> dict[str, Any]:
     """Read a JSON object of at most ``limit`` bytes.
 
     Raises:
-        ModelError: Missing, too large, damaged, or not an object.
+        ModelError: The file is missing, too large, damaged, or not an object.
     """
     name = path.name
     try:
         with open_regular(path) as file:
-            content = file.read(limit + 1)
-        if len(content) > limit:
+            file_bytes = file.read(limit + 1)
+        if len(file_bytes) > limit:
             raise ModelError("model.file-large", name=name)
-        data = read_json(content)
+        document = read_json(file_bytes)
     except FileNotFoundError:
         raise ModelError("model.lacks", name=name) from None
     except (OSError, ValueError, RecursionError):
         raise ModelError("model.file-damaged", name=name) from None
-    if not isinstance(data, dict):
+    if not isinstance(document, dict):
         raise ModelError("model.file-damaged", name=name)
-    return data
+    return document
 
 
-def _nested(data: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    stack = [data]
+def _nested(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    stack = [document]
     while stack:
-        here = stack.pop()
-        yield here
-        stack.extend(v for v in here.values() if isinstance(v, dict))
+        part = stack.pop()
+        yield part
+        stack.extend(v for v in part.values() if isinstance(v, dict))
 
 
-def _refuse_remote_code(data: dict[str, Any], name: str) -> None:
-    if any("auto_map" in part for part in _nested(data)):
+def _refuse_remote_code(document: dict[str, Any], name: str) -> None:
+    if any("auto_map" in part for part in _nested(document)):
         raise ModelError("model.unsafe", name=name, code="model-unsafe")
 
 
@@ -235,11 +235,11 @@ def _weight_files(folder: Path, names: set[str]) -> tuple[Path, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class SafetensorsHeader:
-    """What the header of a safetensors file says.
+    """The header of a safetensors file.
 
     Attributes:
-        names: Of its tensors.
-        counts: How many numbers it holds, by number format.
+        names: Names of the tensors.
+        counts: How many numbers the file holds, by number format.
     """
 
     names: frozenset[str]
@@ -250,7 +250,7 @@ def inspect_safetensors(path: Path) -> SafetensorsHeader:
     """Check header and size of a safetensors file without loading it.
 
     Raises:
-        ModelError: Not safetensors, cut short, or a header that does not fit the file.
+        ModelError: The file is not safetensors, is cut short, or does not fit its header.
     """
     damaged = ModelError("model.file-damaged", name=path.name, code="model-damaged")
     try:
@@ -293,31 +293,31 @@ def _tensor(entry: object, damaged: ModelError) -> tuple[str, int, int]:
 
 
 RECORD: Final = "pura-model.json"
-_SEEN: Final = f"{RECORD}.seen"
+_STAMPS_FILE: Final = f"{RECORD}.seen"
 _BLOCK: Final = 4 << 20
 _MAX_RECORD: Final = 1 << 20
 
 
 @dataclass(frozen=True, kw_only=True)
 class InstalledModel:
-    """One model of the store.
+    """A model in the store.
 
     Attributes:
-        name: Its name in the store.
-        folder: Its folder in the store, which holds the record.
-        path: Where weights and tokenizer lie; another place when the model is only referenced.
-        source: Where it came from, in words.
-        licence: Licence of the weights, or "" when unknown.
+        name: Name of the model in the store.
+        folder: Folder of the model in the store, which holds the record.
+        path: Folder of weights and tokenizer; outside the store if the model is only referenced.
+        source: Origin of the model, for people.
+        licence: Licence of the weights, or "" if unknown.
         fingerprint: 16 hex digits that name the weights.
         tokenizer_fingerprint: 16 hex digits (scheme.md §6).
         architecture: Class name.
         parameters: Numbers stored.
-        dtype: Their format as stored.
+        dtype: Number format in which they are stored.
         vocab_size: ``len(tokenizer)``.
-        weights: Where the weights came from: ``safetensors`` or ``gguf``.
-        size_bytes: Of all its files.
-        created: When it was installed, ISO 8601 in UTC.
-        files: SHA-256 by file name.
+        weights: Format of the original weights: ``safetensors`` or ``gguf``.
+        size_bytes: Total size of the files.
+        created: Time of installation, ISO 8601 in UTC.
+        files: SHA-256 of each file, by its name.
     """
 
     name: str
@@ -338,16 +338,16 @@ class InstalledModel:
 
     @property
     def referenced(self) -> bool:
-        """True when the files lie outside the store and are only pointed at."""
+        """Whether the files lie outside the store."""
         return self.path != self.folder
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the record as JSON holds it: without the folder that it lies in."""
-        data = asdict(self)
-        del data["folder"]
-        data["path"] = str(self.path) if self.referenced else "."
-        data["files"] = dict(self.files)
-        return data
+        """Return the record as JSON, without the folder that it lies in."""
+        record = asdict(self)
+        del record["folder"]
+        record["path"] = str(self.path) if self.referenced else "."
+        record["files"] = dict(self.files)
+        return record
 
 
 _JSON_TYPES: Final = {"str": str, "Path": str, "int": int, "Mapping[str, str]": dict}
@@ -357,20 +357,24 @@ def read_record(folder: Path) -> InstalledModel:
     """Read the record of an installed model.
 
     Raises:
-        ModelError: No record, or a damaged one: the folder is not a complete model.
+        ModelError: The record is missing or damaged: the folder is not a complete model.
     """
-    data = read_object(folder / RECORD, _MAX_RECORD)
-    own = [field for field in fields(InstalledModel) if field.name != "folder"]
-    if any(type(data.get(one.name)) is not _JSON_TYPES[str(one.type)] for one in own):
+    record = read_object(folder / RECORD, _MAX_RECORD)
+    stored_fields = [field for field in fields(InstalledModel) if field.name != "folder"]
+    if any(
+        type(record.get(entry.name)) is not _JSON_TYPES[str(entry.type)] for entry in stored_fields
+    ):
         raise ModelError("model.file-damaged", name=folder.name, code="model-damaged")
-    path = folder if data["path"] == "." else Path(data["path"])
-    known = {one.name: data[one.name] for one in own} | {"path": path}
-    return InstalledModel(folder=folder, **known)
+    path = folder if record["path"] == "." else Path(record["path"])
+    arguments = {entry.name: record[entry.name] for entry in stored_fields} | {"path": path}
+    return InstalledModel(folder=folder, **arguments)
 
 
 def write_record(model: InstalledModel, folder: Path) -> None:
-    """Write the record of files just hashed into ``folder``; it is there whole or not at all."""
-    (folder / _SEEN).write_text(json.dumps(_stamps(model.path if model.referenced else folder)))
+    """Write the record of files just hashed to ``folder``, completely or not at all."""
+    (folder / _STAMPS_FILE).write_text(
+        json.dumps(_stamps(model.path if model.referenced else folder))
+    )
     text = json.dumps(model.to_dict(), indent=2, ensure_ascii=False) + "\n"
     partial = folder / (RECORD + ".part")
     with partial.open("w", encoding="utf-8") as file:
@@ -420,29 +424,29 @@ def verify(
 
     Args:
         model: The installed model.
-        progress: Gets files done and files in all.
+        progress: Called with the files done and all files.
         checkpoint: Called often; may raise :class:`~pura.base.errors.Cancelled`.
 
     Raises:
-        ModelError: What is missing, changed or new, by name; or the folder has become unsafe.
+        ModelError: Files are missing, changed or new, which are named; or the folder is unsafe.
     """
     inspect_folder(model.path)
-    there = {path.name for path in model_files(model.path)}
-    missing = sorted(model.files.keys() - there)
-    # Documentation may come and go; whatever a loader could read may not.
+    present = {path.name for path in model_files(model.path)}
+    missing = sorted(model.files.keys() - present)
+    # Documentation may change; files that a loader could read may not.
     new = sorted(
-        name for name in there - model.files.keys() if _is_weights(name) or _is_settings(name)
+        name for name in present - model.files.keys() if _is_weights(name) or _is_settings(name)
     )
     changed = []
-    known = sorted(there & model.files.keys())
-    for number, name in enumerate(known):
-        progress(number, len(known))
+    recorded = sorted(present & model.files.keys())
+    for number, name in enumerate(recorded):
+        progress(number, len(recorded))
         if file_hash(model.path / name, checkpoint) != model.files[name]:
             changed.append(name)
-    progress(len(known), len(known))
+    progress(len(recorded), len(recorded))
     faults = [
-        f"{what}: {', '.join(names)}"
-        for what, names in (("missing", missing), ("changed", changed), ("new", new))
+        f"{change}: {', '.join(names)}"
+        for change, names in (("missing", missing), ("changed", changed), ("new", new))
         if names
     ]
     if faults:
@@ -452,20 +456,21 @@ def verify(
 
 
 def refuse_changed(model: InstalledModel) -> None:
-    """Refuse a model whose settings or tokenizer are not what was installed and rehearsed.
+    """Refuse a model if its settings or tokenizer changed since they were installed.
 
     Weights are large and hold numbers only: see :func:`refuse_changed_weights`.
 
     Raises:
         ModelError: What is missing, changed or new, by name.
     """
-    there = {path.name: path for path in model_files(model.path) if _is_settings(path.name)}
-    known = {name: digest for name, digest in model.files.items() if _is_settings(name)}
-    faults = sorted(there.keys() ^ known.keys())
+    present = {path.name: path for path in model_files(model.path) if _is_settings(path.name)}
+    recorded = {name: digest for name, digest in model.files.items() if _is_settings(name)}
+    faults = sorted(present.keys() ^ recorded.keys())
     faults += [
         name
-        for name in sorted(there.keys() & known.keys())
-        if there[name].stat().st_size > MAX_JSON_BYTES or file_hash(there[name]) != known[name]
+        for name in sorted(present.keys() & recorded.keys())
+        if present[name].stat().st_size > MAX_JSON_BYTES
+        or file_hash(present[name]) != recorded[name]
     ]
     if faults:
         raise ModelError(
@@ -474,35 +479,35 @@ def refuse_changed(model: InstalledModel) -> None:
 
 
 def refuse_changed_weights(model: InstalledModel) -> None:
-    """Refuse a model whose weights are not what was installed.
+    """Refuse a model if its weights changed since they were installed.
 
-    A file is hashed anew where its size, time or inode is another than when it was last hashed.
-    Whoever can set these back can set back the record, too; :func:`verify` hashes all.
+    A file is hashed again if its size, time or inode differ from when it was last hashed. Anyone
+    who can forge these can also forge the record; :func:`verify` hashes all files.
 
     Raises:
         ModelError: What is missing, changed or new, by name.
     """
-    note = model.folder / _SEEN
+    note = model.folder / _STAMPS_FILE
     before = _note(note)
-    seen = before if isinstance(before, dict) else {}
+    recorded = before if isinstance(before, dict) else {}
     now = _stamps(model.path)
     faults = {name for name in model.files if _is_weights(name)} ^ now.keys()
     faults |= {
         name
         for name in now.keys() & model.files.keys()
-        if now[name] != seen.get(name) and file_hash(model.path / name) != model.files[name]
+        if now[name] != recorded.get(name) and file_hash(model.path / name) != model.files[name]
     }
     if faults:
         names = ", ".join(sorted(faults))
         raise ModelError("model.changed", name=model.name, faults=names, code="model-changed")
-    if now != seen:
-        with contextlib.suppress(OSError):  # a folder that nobody may write into
+    if now != recorded:
+        with contextlib.suppress(OSError):  # the folder may be read-only
             write_atomic(note, json.dumps(now).encode())
 
 
 def model_files(folder: Path) -> list[Path]:
-    """Return the files of a model in order of their names, without what is noted about it."""
-    notes = (RECORD, _SEEN)
+    """Return the files of a model in order of their names, without the record and its notes."""
+    notes = (RECORD, _STAMPS_FILE)
     return sorted(path for path in folder.iterdir() if path.is_file() and path.name not in notes)
 
 
@@ -512,8 +517,11 @@ def _is_weights(name: str) -> bool:
 
 def _stamps(folder: Path) -> dict[str, list[int]]:
     """Return size, time and inode of the weights, by name."""
-    found = {path.name: path.stat() for path in model_files(folder) if _is_weights(path.name)}
-    return {name: [one.st_size, one.st_mtime_ns, one.st_ino] for name, one in found.items()}
+    statuses = {path.name: path.stat() for path in model_files(folder) if _is_weights(path.name)}
+    return {
+        name: [status.st_size, status.st_mtime_ns, status.st_ino]
+        for name, status in statuses.items()
+    }
 
 
 def _is_settings(name: str) -> bool:
@@ -521,18 +529,18 @@ def _is_settings(name: str) -> bool:
 
 
 RESUME: Final = ".resume-"
-KEPT_SECONDS: Final = 7 * 24 * 3600
+KEPT_SECONDS: Final = 7 * 24 * 3600  # an interrupted copy can be resumed for a week
 _NOTE: Final = "source.json"
 
 
 def cache_for(store: Path, source: Path, name: str) -> Path:
-    """Return where the copy of a folder grows until it is complete."""
+    """Return the folder in which a copy grows until it is complete."""
     digest = hashlib.sha256(f"{source}\0{name}".encode("utf-8", "surrogateescape")).hexdigest()
     return store / f"{RESUME}{digest[:16]}"
 
 
 def copied_bytes(cache: Path, files: Sequence[Path]) -> int:
-    """Return how much of the files an earlier run has copied already."""
+    """Return how many bytes of the files an earlier run has copied."""
     if _note(cache / _NOTE) != _facts(files):
         return 0
     return sum(min(_size(cache / "model" / f.name), f.stat().st_size) for f in files)
@@ -544,45 +552,45 @@ def copy_files(
     progress: Callable[[int, int], None],
     checkpoint: Callable[[], None],
 ) -> Path:
-    """Copy files, or go on with it; returns the folder that holds the copies.
+    """Copy files, or resume an interrupted copy; return the folder that holds the copies.
 
     Args:
-        files: The source's files.
+        files: The files to copy.
         cache: From :func:`cache_for`.
-        progress: Gets bytes done and bytes in all.
-        checkpoint: Called between blocks; may raise :class:`~pura.base.errors.Cancelled`, after
-            which the same call goes on where this one stopped.
+        progress: Called with the bytes done and all bytes.
+        checkpoint: Called between blocks; may raise :class:`~pura.base.errors.Cancelled`. The
+            same call resumes the copy.
 
     Raises:
         ModelError: The source changed while it was copied.
         OSError: The disk failed.
     """
-    made = cache / "model"
+    target = cache / "model"
     facts = _facts(files)
     if _note(cache / _NOTE) != facts:
         shutil.rmtree(cache, ignore_errors=True)
-        made.mkdir(parents=True)
+        target.mkdir(parents=True)
         (cache / _NOTE).write_text(json.dumps(facts), encoding="utf-8")
     total = sum(f.stat().st_size for f in files)
-    done, resumed = 0, []
+    copied, resumed = 0, []
     for file in files:
-        before = _size(made / file.name)
+        before = _size(target / file.name)
         if before:
             resumed.append(file)
-        _copy(file, made / file.name, partial(_add, progress, done, total), checkpoint)
-        done += file.stat().st_size
+        _copy(file, target / file.name, partial(_add, progress, copied, total), checkpoint)
+        copied += file.stat().st_size
     if _facts(files) != facts:
         shutil.rmtree(cache, ignore_errors=True)
         raise ModelError("model.busy")
     for file in resumed:
-        if file_hash(file, checkpoint) != file_hash(made / file.name, checkpoint):
+        if file_hash(file, checkpoint) != file_hash(target / file.name, checkpoint):
             shutil.rmtree(cache, ignore_errors=True)
             raise ModelError("model.busy")
-    return made
+    return target
 
 
 def sweep(store: Path, now: float | None = None) -> None:
-    """Remove interrupted copies that nobody has gone on with for a week."""
+    """Remove interrupted copies that nobody resumed for a week."""
     now = time.time() if now is None else now
     for cache in store.glob(f"{RESUME}*"):
         with contextlib.suppress(OSError):
@@ -591,24 +599,24 @@ def sweep(store: Path, now: float | None = None) -> None:
                 shutil.rmtree(cache, ignore_errors=True)
 
 
-def _add(progress: Callable[[int, int], None], base: int, total: int, done: int) -> None:
-    progress(base + done, total)
+def _add(progress: Callable[[int, int], None], base: int, total: int, copied: int) -> None:
+    progress(base + copied, total)
 
 
 def _copy(
-    source: Path, target: Path, told: Callable[[int], None], checkpoint: Callable[[], None]
+    source: Path, target: Path, progress: Callable[[int], None], checkpoint: Callable[[], None]
 ) -> None:
     with source.open("rb") as reader, target.open("ab") as writer:
-        done = writer.tell()
-        reader.seek(done)
+        copied = writer.tell()
+        reader.seek(copied)
         while True:
             checkpoint()
-            told(done)
+            progress(copied)
             block = reader.read(_BLOCK)
             if not block:
                 break
             writer.write(block)
-            done += len(block)
+            copied += len(block)
 
 
 def _facts(files: Sequence[Path]) -> dict[str, list[int]]:

@@ -1,8 +1,8 @@
 """The metadata at the beginning of a GGUF file, read within bounds and without a library.
 
-A stranger's file is looked at here before any library is, to say what it is: one piece of several,
-the vision part of a model, an adapter. Only scalars and strings are kept; lists, such as the
-vocabulary, are walked over.
+A stranger's file is inspected here before any library opens it, to recognise one piece of several,
+the vision part of a model, or an adapter. Only scalars and strings are kept; lists, such as the
+vocabulary, are skipped.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ _SCALARS: Final = {
 _STRING: Final = 8
 _ARRAY: Final = 9
 _MAX_KEY: Final = 1 << 16
-"""Bytes of a key, as the format's own description bounds it."""
+"""Longest key in bytes, by the description of the format."""
 _MAX_KEPT: Final = 4096
-"""Bytes of a string that is kept; a chat template is longer and of no use here."""
+"""Longest string that is kept, in bytes; a chat template is longer and not needed here."""
 
 Metadata = dict[str, str | int | float | bool]
 
@@ -50,7 +50,7 @@ def read_metadata(path: Path) -> Metadata:
     """Return the scalars and short strings at the beginning of a GGUF file, by their keys.
 
     Raises:
-        ModelError: It is no GGUF file, or its counts and lengths are impossible.
+        ModelError: The file is not GGUF, or its counts and lengths are impossible.
     """
     damaged = ModelError("model.file-damaged", name=path.name, code="model-damaged")
     try:
@@ -73,17 +73,17 @@ class _Reader:
         self._file, self._size = file, size
 
     def entries(self, count: int) -> Metadata:
-        """Read so many keys with their values."""
-        found: Metadata = {}
+        """Read ``count`` keys with their values."""
+        metadata: Metadata = {}
         for _ in range(count):
             key = self._string(_MAX_KEY)
             value = self._value(self._number(_KIND))
             if value is not None and key:
-                found[key] = value
-        return found
+                metadata[key] = value
+        return metadata
 
     def _value(self, kind: int) -> str | int | float | bool | None:
-        """Read a value; lists and long strings are passed over and None."""
+        """Read a value; skip lists, and return None for them."""
         if kind == _STRING:
             return self._string(_MAX_KEPT)
         if kind == _ARRAY:
@@ -103,9 +103,9 @@ class _Reader:
         else:  # the format allows lists of lists, and no model has any
             raise ValueError("kind")
 
-    def _string(self, most: int) -> str:
+    def _string(self, limit: int) -> str:
         length = self._number(_LENGTH)
-        if length > most:
+        if length > limit:
             self._pass(length)
             return ""
         return self._take(length).decode("utf-8", "replace")
@@ -118,10 +118,10 @@ class _Reader:
         return value  # type: ignore[no-any-return]
 
     def _take(self, length: int) -> bytes:
-        taken = self._file.read(length)
-        if len(taken) != length:
+        block = self._file.read(length)
+        if len(block) != length:
             raise ValueError("end")
-        return taken
+        return block
 
     def _pass(self, length: int) -> None:
         if length > self._size - self._file.tell():

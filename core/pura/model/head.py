@@ -1,6 +1,6 @@
-"""From hidden states to logits, and the secret orders of many keys.
+"""The output head, from hidden states to logits, and the secret orders of many keys.
 
-The orders add up what stands before a token in each of them.
+The orders add up the probability before a token in the secret order of each key.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _UNKNOWN: Final = ModelError("model.architecture")
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Head:
-    """The way from hidden states to logits: ``cap(scale · (h Wᵀ + b))``.
+    """The map from hidden states to logits: ``cap(scale · (h Wᵀ + b))``.
 
     Attributes:
         weight: [R, D], R ≥ V rows.
@@ -46,7 +46,7 @@ class Head:
         return int(self.weight.shape[0])
 
     def columns(self, hidden: Any, first: int = 0, last: int | None = None) -> Any:
-        """Return the logits ``first … last - 1`` of some rows, a column a row, in float32.
+        """Return the logits ``first … last - 1`` of some rows, one column for each row, in float32.
 
         Args:
             hidden: [N, D], in the dtype of the weights.
@@ -81,7 +81,7 @@ def decoder_of(network: Any) -> Any:
 def new_cache(network: Any) -> Any:
     """Return an empty cache for a network: its own, or that of the transformers library.
 
-    Layers that look back over a sliding window keep all states too: others may begin with them.
+    Layers with a sliding window keep all states too: other pieces may begin with them.
     """
     if hasattr(network, "new_cache"):
         return network.new_cache()
@@ -97,10 +97,10 @@ def new_cache(network: Any) -> Any:
 
 
 def find_head(network: Any) -> Head:
-    """Describe the head of a network and prove the description.
+    """Describe the head of a network, and test the description.
 
     Raises:
-        ModelError: The logits computed through it are not the network's own.
+        ModelError: The logits computed with it differ from those of the network.
     """
     layer = network.get_output_embeddings()
     if layer is None or getattr(layer, "weight", None) is None or layer.weight.ndim != 2:
@@ -128,7 +128,7 @@ def _prove(network: Any, head: Head) -> None:
         watch = decoder_of(network).register_forward_hook(lambda *seen: passed.append(seen[-1]))
         try:
             expected = network(input_ids=ids, use_cache=False).logits[0].float()
-            found = head.logits(passed[-1].last_hidden_state[0])
+            logits = head.logits(passed[-1].last_hidden_state[0])
         except (AttributeError, TypeError, IndexError, RuntimeError):
             raise _UNKNOWN from None
         finally:
@@ -139,8 +139,8 @@ def _prove(network: Any, head: Head) -> None:
         tolerance = 1e-3 if head.weight.dtype == torch.float32 else 5e-2
         scale = float(expected.abs().max()) + 1.0
         if (
-            found.shape != expected.shape
-            or float((found - expected).abs().max()) > tolerance * scale
+            logits.shape != expected.shape
+            or float((logits - expected).abs().max()) > tolerance * scale
         ):
             raise _UNKNOWN
 
@@ -165,7 +165,7 @@ class Orders:
 
     @classmethod
     def of(cls, keys: Sequence[SecretKey], vocab_size: int, head: Head) -> Orders:
-        """Work out the orders of some keys for a head, on its device."""
+        """Compute the orders of some keys for a head, on its device."""
         import torch
 
         orders = np.zeros((len(keys), head.rows), dtype=np.int32)
@@ -194,37 +194,41 @@ class Orders:
         import torch
 
         keys, rows = len(self), int(targets.shape[0])
-        place = torch.device("cpu") if masses.device.type == "mps" else masses.device
-        order, rank = self.order.to(place), self.rank.to(place)
-        masses, targets = masses.to(place), targets.to(place)
-        out = torch.zeros((keys, rows), dtype=torch.float64, device=place)
+        device = torch.device("cpu") if masses.device.type == "mps" else masses.device
+        order, rank = self.order.to(device), self.rank.to(device)
+        masses, targets = masses.to(device), targets.to(device)
+        out = torch.zeros((keys, rows), dtype=torch.float64, device=device)
         step = rows if keys <= _FEW else _ROWS
         for begin in range(0, rows if keys else 0, step):
-            at = slice(begin, begin + step)
-            some = masses[:, at].contiguous()
+            row_part = slice(begin, begin + step)
+            part_masses = masses[:, row_part].contiguous()
             for key in range(0, keys, _KEYS):
-                of = slice(key, key + _KEYS)
-                out[of, at] = _below(some, order[of], rank[of, targets[at]])
+                key_part = slice(key, key + _KEYS)
+                out[key_part, row_part] = _below(
+                    part_masses, order[key_part], rank[key_part, targets[row_part]]
+                )
         return out
 
 
-def _below(masses: torch.Tensor, order: torch.Tensor, own: torch.Tensor) -> torch.Tensor:
-    """Return the mass before the rank ``own`` of each row, [k, N], in orders [k, R]."""
+def _below(masses: torch.Tensor, order: torch.Tensor, token_ranks: torch.Tensor) -> torch.Tensor:
+    """Return the mass before the rank ``token_ranks`` of each row, [k, N], in orders [k, R]."""
     import torch
 
-    keys, size, rows = len(order), int(order.shape[1]), int(own.shape[1])
-    device, own = masses.device, own.to(torch.int64)
+    keys, size, rows = len(order), int(order.shape[1]), int(token_ranks.shape[1])
+    device, token_ranks = masses.device, token_ranks.to(torch.int64)
     starts = torch.arange(0, size, RUN, dtype=torch.int32, device=device)
-    places = torch.arange(keys, dtype=torch.int32, device=device)[:, None] * size + starts
+    offsets = torch.arange(keys, dtype=torch.int32, device=device)[:, None] * size + starts
     runs = torch.nn.functional.embedding_bag(
-        order.reshape(-1), masses, places.reshape(-1), mode="sum"
+        order.reshape(-1), masses, offsets.reshape(-1), mode="sum"
     ).view(keys, -1, rows)
     upto = runs.to(torch.float64).cumsum(dim=1)
-    run = own // RUN
+    run = token_ranks // RUN
     before = upto.gather(1, (run - 1).clamp(min=0)[:, None])[:, 0]
     before = torch.where(run > 0, before, 0.0)
     inside = run[..., None] * RUN + torch.arange(RUN, device=device)  # ranks, [k, N, RUN]
     tokens = order.gather(1, inside.clamp(max=size - 1).reshape(keys, -1)).to(torch.int64)
     columns = torch.arange(rows, device=device)[None, :, None]
-    near = masses[tokens.view(keys, rows, RUN), columns]
-    return before + torch.where(inside < own[..., None], near, 0.0).sum(dim=2, dtype=torch.float64)
+    run_masses = masses[tokens.view(keys, rows, RUN), columns]
+    return before + torch.where(inside < token_ranks[..., None], run_masses, 0.0).sum(
+        dim=2, dtype=torch.float64
+    )

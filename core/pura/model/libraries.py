@@ -1,7 +1,7 @@
-"""How torch and transformers are imported: offline; and how memory is kept between layers.
+"""Importing torch and transformers offline, and keeping freed memory between layers.
 
-The libraries that load models reach for a network by default, so they are told not to, in the one
-way that they all honour: the environment, before their import (:func:`prepare`).
+The libraries that load models use the network by default. Environment variables that are set before
+their import (:func:`prepare`) prevent this in all of them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Final
 
 
 def import_torch() -> None:
-    """Import torch; looking for circles among the objects that it makes takes a fifth longer."""
+    """Import torch without garbage collection, which would make it a fifth slower."""
     collects = gc.isenabled()
     gc.disable()
     try:
@@ -26,7 +26,7 @@ def import_torch() -> None:
             gc.enable()
 
 
-# Forced: a setting of the user's shell must not open the door again.
+# Forced: settings of the user's shell must not enable the network.
 _FORCED: Final = {
     "HF_HUB_OFFLINE": "1",
     "TRANSFORMERS_OFFLINE": "1",
@@ -35,7 +35,7 @@ _FORCED: Final = {
     "HF_HUB_DISABLE_IMPLICIT_TOKEN": "1",
     "DO_NOT_TRACK": "1",
 }
-# Defaults: whoever sets them otherwise has a reason.
+# Defaults: the user may override them.
 _DEFAULTS: Final = {
     # Spinning OpenMP threads fight other processes for the cores; waiting ones do not.
     "OMP_WAIT_POLICY": "PASSIVE",
@@ -46,15 +46,15 @@ _DEFAULTS: Final = {
 
 
 def switches() -> Mapping[str, str]:
-    """Return the switches that are forced, with what they are set to."""
+    """Return the environment variables that are forced, with their values."""
     return _FORCED
 
 
 def prepare() -> None:
-    """Set the switches; call it before anything imports torch or transformers.
+    """Set the environment variables; call it before anything imports torch or transformers.
 
-    Calling it again is harmless. When the hub client was imported earlier by somebody else, its
-    own copy of the switch is turned as well.
+    Calling it again is harmless. If the hub client was imported earlier, its own copy of the
+    setting is changed as well.
     """
     os.environ.update(_FORCED)
     for name, value in _DEFAULTS.items():
@@ -64,18 +64,18 @@ def prepare() -> None:
         constants.HF_HUB_OFFLINE = True  # type: ignore[attr-defined]
 
 
-_TRIM_THRESHOLD: Final = -1  # of mallopt
+_TRIM_THRESHOLD: Final = -1  # parameters of mallopt, from malloc.h
 _MMAP_THRESHOLD: Final = -3
 
 
 def keep_freed_memory() -> None:
-    """Have glibc keep up to 128 MiB of freed memory, and no block below 32 MiB to itself.
+    """Make glibc keep up to 128 MiB of freed memory, and map only blocks above 32 MiB separately.
 
-    By default it gives the activations of a layer back to the system, which clears the same pages
-    for the next layer: a tenth of a pass over 1,000 tokens and more. Other libraries are left
-    as they are. :func:`pura.model.store.give_back_memory` returns what is kept.
+    By default it returns the activations of a layer to the system, which clears the same pages for
+    the next layer: a tenth of the time of a pass over 1,000 tokens and more. Other C libraries are
+    not changed. :func:`pura.model.store.give_back_memory` returns what is kept.
     """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
     if mallopt is not None:
-        mallopt(_MMAP_THRESHOLD, 32 << 20)  # the most it takes
+        mallopt(_MMAP_THRESHOLD, 32 << 20)  # the largest value that it accepts
         mallopt(_TRIM_THRESHOLD, 128 << 20)

@@ -1,8 +1,8 @@
-"""The network of Llama models, whose numbers are bit for bit those of transformers.
+"""The network of Llama models; its results equal those of transformers bit for bit.
 
-It reads what most audits read, without the import of that library; a network or a setting that is
-not known here is left to it (decision 068). Weights stay in their file, which is mapped, where
-they are stored in the number format that they are computed in.
+It serves most audits without importing that library, which loads any network or setting that is
+unknown here (decision 068). Weights stay in their memory-mapped file if they are stored in the
+number format of the computation.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _USUAL: Final[dict[str, Any]] = {
     "rms_norm_eps": 1e-6,
     "rope_theta": 10000.0,
 }
-# What changes no number of a network that is not being trained.
+# Settings without effect on the results of a network that is not being trained.
 _IDLE: Final = (
     *("_attn_implementation_autoset", "_model_name_or_path", "_name_or_path", "architectures"),
     *("attention_dropout", "bos_token_id", "dtype", "eos_token_id", "initializer_range"),
@@ -48,7 +48,7 @@ _ROPE: Final = {
     "llama3": ("factor", "low_freq_factor", "high_freq_factor", _LONG),
 }
 _FLOATS: Final = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
-_SHARED: Final = 256  # numbers of a head up to which the kernels let queries share a key
+_SHARED: Final = 256  # largest head for which the kernels let queries share a key
 
 Take = Callable[..., nn.Parameter]
 
@@ -59,15 +59,15 @@ class Config(SimpleNamespace):
     _attn_implementation: Final = "sdpa"
 
     def get_text_config(self) -> Config:
-        """Return itself: all of it is about text."""
+        """Return the settings themselves: all of them concern text."""
         return self
 
 
 def load(facts: FolderFacts, dtype: torch.dtype) -> LlamaForCausalLM | None:
-    """Load an inspected folder, or return None for what the library has to load or refuse.
+    """Load an inspected folder, or return None for a model that the library has to load.
 
     Args:
-        facts: Of the folder.
+        facts: Facts about the folder.
         dtype: The number format of the weights in memory.
     """
     from safetensors import safe_open
@@ -76,75 +76,77 @@ def load(facts: FolderFacts, dtype: torch.dtype) -> LlamaForCausalLM | None:
     if config is None:
         return None
     settings = facts.weights[0].parent / "generation_config.json"
-    said = read_object(settings, MAX_CONFIG_BYTES) if settings.exists() else facts.config
+    generation = read_object(settings, MAX_CONFIG_BYTES) if settings.exists() else facts.config
     with contextlib.ExitStack() as opened:
         files = [opened.enter_context(safe_open(path, "pt")) for path in facts.weights]
         home = {name: file for file in files for name in file.keys()}  # noqa: SIM118 – no mapping
 
         def take(name: str, *shape: int) -> nn.Parameter:
-            found: Tensor = home[name].get_tensor(name)
-            if found.shape != shape or found.dtype not in _FLOATS:
+            tensor: Tensor = home[name].get_tensor(name)
+            if tensor.shape != shape or tensor.dtype not in _FLOATS:
                 raise KeyError(name)
-            return nn.Parameter(found.to(dtype))
+            return nn.Parameter(tensor.to(dtype))
 
         with contextlib.suppress(KeyError):
             if not (config.tie_word_embeddings and "lm_head.weight" in home):
-                return LlamaForCausalLM(config, take, said.get("eos_token_id"))
+                return LlamaForCausalLM(config, take, generation.get("eos_token_id"))
     return None
 
 
-def _config(given: dict[str, Any]) -> Config | None:
-    """Return the settings that a config names; None where it says what is not known here."""
-    if set(given) - {*_SIZES, *_USUAL, *_IDLE} or not set(_SIZES) <= set(given):
+def _config(settings: dict[str, Any]) -> Config | None:
+    """Return the settings of a config; None if one of them is unknown here."""
+    if set(settings) - {*_SIZES, *_USUAL, *_IDLE} or not set(_SIZES) <= set(settings):
         return None
-    found = Config(**(_USUAL | given))
-    heads, width = found.num_attention_heads, found.hidden_size
-    found.num_key_value_heads = found.num_key_value_heads or heads
-    found.head_dim = found.head_dim or width // heads
-    found.rope_parameters = _rope(found)
-    whole = width % heads == 0 == heads % found.num_key_value_heads and found.head_dim % 2 == 0
-    return found if whole and found.rope_parameters and found.hidden_act == "silu" else None
+    config = Config(**(_USUAL | settings))
+    heads, width = config.num_attention_heads, config.hidden_size
+    config.num_key_value_heads = config.num_key_value_heads or heads
+    config.head_dim = config.head_dim or width // heads
+    config.rope_parameters = _rope(config)
+    divisible = (
+        width % heads == 0 == heads % config.num_key_value_heads and config.head_dim % 2 == 0
+    )
+    return config if divisible and config.rope_parameters and config.hidden_act == "silu" else None
 
 
 def _rope(config: Config) -> dict[str, Any] | None:
-    """Return how places turn into angles, as configs say it today; None for a way not known."""
-    given = config.rope_scaling or config.rope_parameters or {}
-    rope = {"rope_theta": config.rope_theta, "rope_type": given.get("type", "default"), **given}
+    """Return the rotary embedding in the present form of configs; None for an unknown type."""
+    scaling = config.rope_scaling or config.rope_parameters or {}
+    rope = {"rope_theta": config.rope_theta, "rope_type": scaling.get("type", "default"), **scaling}
     rope.pop("type", None)
-    known = _ROPE.get(rope["rope_type"], ("none",))
-    if _LONG in known:
+    factors = _ROPE.get(rope["rope_type"], ("none",))
+    if _LONG in factors:
         rope.setdefault(_LONG, config.max_position_embeddings)
-    return rope if set(rope) == {"rope_theta", "rope_type", *known} else None
+    return rope if set(rope) == {"rope_theta", "rope_type", *factors} else None
 
 
 def _frequencies(config: Config) -> Tensor:
-    """Return the angle by which each pair of numbers turns from place to place: [head_dim / 2]."""
+    """Return the angle between neighbouring positions for each pair of numbers: [head_dim / 2]."""
     size, rope = config.head_dim, config.rope_parameters
     plain: Tensor = 1.0 / (rope["rope_theta"] ** (torch.arange(0, size, 2).float() / size))
     slow: Tensor = plain / rope.get("factor", 1.0)
     if rope["rope_type"] != "llama3":
         return slow
-    # Short waves stay, long ones are stretched, those between a bit of both.
+    # Short waves stay, long ones are stretched, and those between are interpolated.
     low, high, length = rope["low_freq_factor"], rope["high_freq_factor"], rope[_LONG]
     wave = 2 * math.pi / plain
-    found = torch.where(wave > length / low, slow, plain)
+    bounded = torch.where(wave > length / low, slow, plain)
     share = (length / wave - low) / (high - low)
-    both = (1 - share) * found / rope["factor"] + share * found
-    return torch.where((wave < length / high) | (wave > length / low), found, both)
+    both = (1 - share) * bounded / rope["factor"] + share * bounded
+    return torch.where((wave < length / high) | (wave > length / low), bounded, both)
 
 
 class DynamicLayer:
-    """The keys and values of one layer, [B, H, L, D] each; None before the first."""
+    """The keys and values of one layer, [B, H, L, D] each; None before the first update."""
 
     def __init__(self) -> None:
         self.keys: Any = None
         self.values: Any = None
 
     def lazy_initialization(self, keys: Tensor, values: Tensor) -> None:
-        """Prepare nothing; a layer of the library's does."""
+        """Do nothing; present because the layers of transformers need this call."""
 
     def update(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-        """Put new ones behind the old, and return all."""
+        """Append new keys and values; return all."""
         if self.keys is not None:
             keys = torch.cat([self.keys, keys], dim=-2)
             values = torch.cat([self.values, values], dim=-2)
@@ -153,28 +155,28 @@ class DynamicLayer:
 
 
 class DynamicCache:
-    """What the layers keep of what was read."""
+    """The keys and values of all layers for the inputs read so far."""
 
     def __init__(self, depth: int) -> None:
         self.layers = [DynamicLayer() for _ in range(depth)]
 
     def reorder_cache(self, rows: Tensor) -> None:
-        """Let each text go on as another one."""
+        """Let each row continue the text of another row."""
         for layer in self.layers:
             layer.keys, layer.values = layer.keys[rows], layer.values[rows]
 
 
 def _linear(weight: nn.Parameter, bias: nn.Parameter | None = None) -> nn.Linear:
-    layer = nn.Linear(1, 1, bias=False)  # what it is filled with is thrown away
+    layer = nn.Linear(1, 1, bias=False)  # its initial weights are replaced below
     layer.out_features, layer.in_features = weight.shape
     layer.weight = weight
     layer.register_parameter("bias", bias)
     return layer
 
 
-def _normalised(x: Tensor, weight: Tensor, least: float) -> Tensor:
+def _normalised(x: Tensor, weight: Tensor, epsilon: float) -> Tensor:
     wide = x.to(torch.float32)
-    wide = wide * torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + least)
+    wide = wide * torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + epsilon)
     return weight * wide.to(x.dtype)
 
 
@@ -188,23 +190,27 @@ class Block(nn.Module):
 
     def __init__(self, config: Config, take: Take, number: int) -> None:
         super().__init__()
-        at, width, inner = f"model.layers.{number}", config.hidden_size, config.intermediate_size
-        many, few = (
+        prefix, width, inner = (
+            f"model.layers.{number}",
+            config.hidden_size,
+            config.intermediate_size,
+        )
+        query_width, key_width = (
             config.head_dim * heads
             for heads in (config.num_attention_heads, config.num_key_value_heads)
         )
 
         def linear(name: str, rows: int, columns: int, bias: bool) -> nn.Linear:
-            weight = take(f"{at}.{name}.weight", rows, columns)
-            return _linear(weight, take(f"{at}.{name}.bias", rows) if bias else None)
+            weight = take(f"{prefix}.{name}.weight", rows, columns)
+            return _linear(weight, take(f"{prefix}.{name}.bias", rows) if bias else None)
 
         self.layer_idx, self._config = number, config
-        self.before_attention = take(f"{at}.input_layernorm.weight", width)
-        self.q_proj = linear("self_attn.q_proj", many, width, config.attention_bias)
-        self.k_proj = linear("self_attn.k_proj", few, width, config.attention_bias)
-        self.v_proj = linear("self_attn.v_proj", few, width, config.attention_bias)
-        self.o_proj = linear("self_attn.o_proj", width, many, config.attention_bias)
-        self.before_gate = take(f"{at}.post_attention_layernorm.weight", width)
+        self.before_attention = take(f"{prefix}.input_layernorm.weight", width)
+        self.q_proj = linear("self_attn.q_proj", query_width, width, config.attention_bias)
+        self.k_proj = linear("self_attn.k_proj", key_width, width, config.attention_bias)
+        self.v_proj = linear("self_attn.v_proj", key_width, width, config.attention_bias)
+        self.o_proj = linear("self_attn.o_proj", width, query_width, config.attention_bias)
+        self.before_gate = take(f"{prefix}.post_attention_layernorm.weight", width)
         self.gate_proj = linear("mlp.gate_proj", inner, width, config.mlp_bias)
         self.up_proj = linear("mlp.up_proj", inner, width, config.mlp_bias)
         self.down_proj = linear("mlp.down_proj", width, inner, config.mlp_bias)
@@ -212,10 +218,10 @@ class Block(nn.Module):
     def forward(
         self, x: Tensor, turn: tuple[Tensor, Tensor], mask: Tensor | None, cache: Any
     ) -> Tensor:
-        """Work on [B, L, D]."""
-        least = self._config.rms_norm_eps
-        x = x + self._attention(_normalised(x, self.before_attention, least), turn, mask, cache)
-        y = _normalised(x, self.before_gate, least)
+        """Transform hidden states [B, L, D]."""
+        epsilon = self._config.rms_norm_eps
+        x = x + self._attention(_normalised(x, self.before_attention, epsilon), turn, mask, cache)
+        y = _normalised(x, self.before_gate, epsilon)
         out: Tensor = x + self.down_proj(functional.silu(self.gate_proj(y)) * self.up_proj(y))
         return out
 
@@ -233,7 +239,7 @@ class Block(nn.Module):
             key, value = cache.layers[self.layer_idx].update(key, value)
         share = group > 1 and mask is None and size <= _SHARED
         if group > 1 and not share and length == 1:
-            # The queries that share a key stand as several inputs.
+            # The queries that share a key become several inputs.
             query = query.reshape(rows, -1, group, size)
         elif group > 1 and not share:
             key, value = (part.repeat_interleave(group, dim=1) for part in (key, value))
@@ -273,15 +279,15 @@ class LlamaModel(nn.Module):
         past_key_values: DynamicCache | None = None,
         use_cache: bool = False,
     ) -> SimpleNamespace:
-        """Read on.
+        """Read further inputs.
 
         Args:
             input_ids: [B, L].
-            attention_mask: [B, S + L], which of the S inputs read before and these are text; or
-                [B, 1, L, S + L], what is added to the weights before they are normalised.
-            position_ids: [B, L]; counted on when None.
-            past_key_values: What was read before; these inputs are put into it.
-            use_cache: Begin such a cache where there is none.
+            attention_mask: [B, S + L], which of the S earlier and the L new inputs are text; or
+                [B, 1, L, S + L], biases that are added to the attention logits.
+            position_ids: [B, L]; None continues the earlier positions.
+            past_key_values: Cache of the earlier inputs; the new ones are added to it.
+            use_cache: Whether to create a cache if there is none.
 
         Returns:
             ``last_hidden_state`` [B, L, D], ``past_key_values``.
@@ -302,25 +308,25 @@ class LlamaModel(nn.Module):
         return SimpleNamespace(last_hidden_state=x, past_key_values=past_key_values)
 
 
-def create_causal_mask(given: Tensor | None, before: int, x: Tensor) -> Tensor | None:
-    """Return what each input sees; None where it is all before it."""
-    if given is not None and given.ndim == 4:
-        return given
+def create_causal_mask(mask: Tensor | None, before: int, x: Tensor) -> Tensor | None:
+    """Return the inputs visible to each input; None if these are all earlier ones."""
+    if mask is not None and mask.ndim == 4:
+        return mask
     length = x.shape[1]
-    text = None if given is None or bool(given.all()) else given.bool()
+    text = None if mask is None or bool(mask.all()) else mask.bool()
     if text is None and (length == 1 or not before):
         return None
-    places = torch.arange(before + length, device=x.device)
-    see = places <= places[before:, None]
+    positions = torch.arange(before + length, device=x.device)
+    see = positions <= positions[before:, None]
     return see[None, None] if text is None else see & text[:, None, None]
 
 
 class LlamaForCausalLM(nn.Module):
-    """The network; it and its parts that are asked for have the names that the library gives them.
+    """The network with its head; its public parts have the names that transformers uses.
 
     Args:
-        config: Its settings.
-        take: Gives the weight of a name and shape; raises KeyError.
+        config: Settings of the network.
+        take: Returns the weight of a name and shape; raises KeyError.
         ends: The token or tokens that end a text.
     """
 
@@ -329,19 +335,19 @@ class LlamaForCausalLM(nn.Module):
         self.config, self.generation_config = config, SimpleNamespace(eos_token_id=ends)
         self.model = LlamaModel(config, take)
         size, tied = (config.vocab_size, config.hidden_size), config.tie_word_embeddings
-        words = self.model.get_parameter("embed_tokens.weight")
-        self.lm_head = _linear(words if tied else take("lm_head.weight", *size))
+        embedding = self.model.get_parameter("embed_tokens.weight")
+        self.lm_head = _linear(embedding if tied else take("lm_head.weight", *size))
 
     def get_decoder(self) -> LlamaModel:
-        """Return the part that ends in hidden states."""
+        """Return the part of the network that ends in hidden states."""
         return self.model
 
     def get_input_embeddings(self) -> nn.Embedding:
-        """Return what begins it."""
+        """Return the embedding of the input tokens."""
         return self.model.embed_tokens
 
     def get_output_embeddings(self) -> nn.Linear:
-        """Return the head."""
+        """Return the output head."""
         return self.lm_head
 
     def new_cache(self) -> DynamicCache:
@@ -353,12 +359,12 @@ class LlamaForCausalLM(nn.Module):
         input_ids: Tensor,
         position_ids: Tensor | None = None,
         logits_to_keep: int = 0,
-        **more: Any,
+        **options: Any,
     ) -> SimpleNamespace:
-        """Read on as :meth:`LlamaModel.forward` does; also returns ``logits`` [B, L, R].
+        """Read further inputs like :meth:`LlamaModel.forward`; also return ``logits`` [B, L, R].
 
-        Of how many last inputs they are, ``logits_to_keep`` says; 0 is all.
+        ``logits_to_keep`` limits the logits to that many last inputs; 0 keeps all.
         """
-        out: SimpleNamespace = self.model(input_ids, position_ids=position_ids, **more)
+        out: SimpleNamespace = self.model(input_ids, position_ids=position_ids, **options)
         out.logits = self.lm_head(out.last_hidden_state[:, -logits_to_keep:])
         return out

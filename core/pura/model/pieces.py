@@ -1,14 +1,14 @@
-"""The texts of a document as pieces that are fed to a network, and what is found for each token.
+"""Division of the texts of a document into pieces that are fed to a network, and their results.
 
-The text goes in windows that overlap: each window after the first begins with tokens that were read
-before, so that what it predicts is predicted from at least so many. With the prefix ``bos`` every
-window opens with that token, as the model expects; a known prompt opens the first window only,
-since it stands before the text and nowhere else, and does not take from what the window holds of
-the text as long as the model reads that much.
+A text is cut into overlapping windows: each window after the first begins with tokens that were
+read before, so that every prediction has at least that much context. With the prefix ``bos`` every
+window begins with that token, as the model expects. A known prompt begins the first window only,
+since it stands directly before the text; it does not reduce the tokens of the text in that window
+as long as the model can read both.
 
-A piece is a window of a text, or a stretch in which a text differs from another one. Where its
-first inputs are those of another piece, the states of that one stand for them, and numbers for the
-same tokens are taken over when all is read.
+A piece is a window of a text, or a stretch in which a text differs from another one. If its first
+inputs are those of another piece, the states of that piece are used for them, and results for equal
+tokens are copied after everything was read.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Window:
-    """One stretch of input.
+    """A stretch of input.
 
     Attributes:
-        inputs: int64 [N], what the model is fed.
-        first: Input place whose output is the first one wanted.
-        target: Text token that this output predicts; the next outputs predict the next tokens.
+        inputs: int64 [N], token ids that are fed to the model.
+        first: Position of the input with the first output that is needed.
+        target: Token of the text that this output predicts; the next outputs predict the next ones.
     """
 
     inputs: I64
@@ -44,7 +44,7 @@ class Window:
 
     @property
     def count(self) -> int:
-        """How many tokens of the text this window predicts."""
+        """Number of tokens of the text that this window predicts."""
         return int(self.inputs.size) - self.first
 
 
@@ -62,31 +62,31 @@ def plan(
     Args:
         ids: int64 [L].
         context: Longest input in tokens, at least 4.
-        window: Longest input without the prompt; ``context`` when None.
-        overlap: Tokens of a window that were read before; half of it when None.
-        opening: At most one token that opens every window.
-        prompt: Tokens between the opening and the text. A prompt that takes more than half of
-            the context, and more than the text leaves, loses its beginning.
+        window: Longest input without the prompt; None for ``context``.
+        overlap: Tokens of a window that were read before; None for half of the window.
+        opening: At most one token that begins every window.
+        prompt: Tokens between the opening and the text. A prompt longer than half of the context
+            loses its beginning if the text needs the room.
 
     Returns:
         Windows that predict every token once, in order. The first token of a text with neither
-        opening nor prompt is predicted by nothing and is left out.
+        opening nor prompt has no prediction.
     """
     window = context if window is None else min(window, context)
     overlap = window // 2 if overlap is None else min(overlap, window // 2)
     opened = np.asarray(opening, dtype=np.int64)
     before = np.asarray(prompt, dtype=np.int64)
     total = int(ids.size)
-    wanted = min(total - 1, window - opened.size)
-    if opened.size + before.size + wanted > context:
-        available = max(context // 2, context - opened.size - wanted)
+    needed = min(total - 1, window - opened.size)
+    if opened.size + before.size + needed > context:
+        available = max(context // 2, context - opened.size - needed)
         before = before[max(0, before.size - available) :]
     head = np.concatenate([opened, before])
     start = 0 if head.size else 1
     if total <= start:
         return []
-    # Input place p of the first window predicts token p + 1 - len(head).
-    stop = min(wanted, context - head.size)
+    # Input p of the first window predicts token p + 1 - len(head).
+    stop = min(needed, context - head.size)
     out = [
         Window(inputs=np.concatenate([head, ids[:stop]]), first=max(head.size - 1, 0), target=start)
     ]
@@ -102,200 +102,206 @@ def plan(
 
 
 AROUND: Final = 2
-"""Tokens from the first equal one behind a difference on that are read anew: those whose contexts
-differ where a context is two tokens. 16 give 1 to 2 % more evidence and cost four times as much
-(decision 033)."""
+"""Tokens after a difference that are read again: those with other contexts, as a context is two
+tokens long. 16 would give 1 to 2 % more evidence and cost four times as much (decision 033)."""
 
-_SAME: Final = 8  # tokens in a row that show that two texts go on alike
-_REACH: Final = 48  # tokens of both texts that a difference may span
-_WORTH: Final = 6  # so many times less must be fed than from the first difference on
+_SAME: Final = 8  # equal tokens in a row after which two texts count as equal again
+_REACH: Final = 48  # longest difference, in tokens of either text
+_WORTH: Final = 6  # least saving: tokens after the first difference, over tokens fed
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Patch:
-    """A stretch that differs.
+    """A stretch in which a text differs from another one.
 
     Attributes:
-        window: What it is fed after, and itself; it may want nothing.
-        source: The other text's window that begins alike …
-        shared: … with so many inputs.
-        asked: The output of the last of them predicts the token before those that are wanted.
+        window: Inputs of the stretch and those before it; it may predict nothing.
+        source: Number of the other text's window that begins with the same inputs.
+        shared: How many inputs both windows share.
+        predicts_previous: Whether the last of them predicts the token before those that are wanted.
     """
 
     window: Window
     source: int
     shared: int
-    asked: bool
+    predicts_previous: bool
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Patches:
-    """How a text is read that differs from another one here and there.
+    """Plan for reading a text that differs from another one in some stretches.
 
     Attributes:
-        stretches: What is fed.
-        mine: int64 [M], tokens whose numbers are taken over …
-        theirs: int64 [M] … from these tokens of the other text.
+        stretches: The stretches that are fed.
+        tokens: int64 [M], tokens with results that are copied.
+        other_tokens: int64 [M], the tokens of the other text from which they are copied.
     """
 
     stretches: tuple[Patch, ...]
-    mine: I64
-    theirs: I64
+    tokens: I64
+    other_tokens: I64
 
 
 def patches(
-    mine: I64,
-    theirs: I64,
-    my_windows: Sequence[Window],
-    their_windows: Sequence[Window],
+    ids: I64,
+    other_ids: I64,
+    windows: Sequence[Window],
+    other_windows: Sequence[Window],
     *,
     context: int,
 ) -> Patches | None:
-    """Say how a text is read beside another one; None where little would be saved.
+    """Return the stretches to feed if another text is read too; None if little would be saved.
 
     Args:
-        mine: int64 [L], the text.
-        theirs: int64 [M], the other one.
-        my_windows: How the text is cut; the same has to stand before both.
-        their_windows: How the other one is cut.
+        ids: int64 [L], the text.
+        other_ids: int64 [M], the other text.
+        windows: Windows of the text; the same prompt must precede both texts.
+        other_windows: Windows of the other text.
         context: Longest input in tokens.
     """
-    if not my_windows or not their_windows or np.array_equal(mine, theirs):
+    if not windows or not other_windows or np.array_equal(ids, other_ids):
         return None
-    own, first = my_windows[0], their_windows[0]
-    opening = first.inputs[: first.first + 1] if first.target == 0 else first.inputs[:0]
-    if (own.first, own.target) != (first.first, first.target) or not np.array_equal(
-        own.inputs[: opening.size], opening
-    ):
+    first_window, other_first = windows[0], other_windows[0]
+    opening = (
+        other_first.inputs[: other_first.first + 1]
+        if other_first.target == 0
+        else other_first.inputs[:0]
+    )
+    if (first_window.first, first_window.target) != (
+        other_first.first,
+        other_first.target,
+    ) or not np.array_equal(first_window.inputs[: opening.size], opening):
         return None
-    place = aligned(mine, theirs)
-    before = np.concatenate([[-1], place[:-1]])
-    fresh = (place < 0) | (place != before + 1)
-    number = np.arange(mine.size)
+    matches = aligned(ids, other_ids)
+    before = np.concatenate([[-1], matches[:-1]])
+    fresh = (matches < 0) | (matches != before + 1)
+    number = np.arange(ids.size)
     last = np.maximum.accumulate(np.where(fresh, number, -AROUND))
-    again = number - last < AROUND
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], again, [False]])))
+    reread = number - last < AROUND
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], reread, [False]])))
     stretches = []
     for begin, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
-        if end <= first.target:
-            continue  # a first token that nothing predicts
-        token = int(place[begin - 1]) if begin else -1
-        stretches.append(_after(token, mine[:end], begin, their_windows, context))
-    fed = int(again.sum())
-    rest = mine.size - int(np.argmax(fresh)) if fresh.any() else 0
+        if end <= other_first.target:
+            continue  # the first token has no prediction
+        token = int(matches[begin - 1]) if begin else -1
+        stretches.append(_after(token, ids[:end], begin, other_windows, context))
+    fed = int(reread.sum())
+    rest = ids.size - int(np.argmax(fresh)) if fresh.any() else 0
     if fed * _WORTH > rest or None in stretches:
         return None
-    kept = np.flatnonzero(~again)
+    unchanged = np.flatnonzero(~reread)
     return Patches(
-        stretches=tuple(one for one in stretches if one is not None),
-        mine=kept,
-        theirs=place[kept],
+        stretches=tuple(stretch for stretch in stretches if stretch is not None),
+        tokens=unchanged,
+        other_tokens=matches[unchanged],
     )
 
 
 def _after(
-    token: int, mine: I64, begin: int, windows: Sequence[Window], context: int
+    token: int, ids: I64, begin: int, windows: Sequence[Window], context: int
 ) -> Patch | None:
-    """Return how the last tokens of a text are fed behind a token of the other one.
+    """Return the patch that feeds the last tokens of a text after a token of the other one.
 
-    The window that predicts what follows that token is taken, or the next one, if the stretch
-    reaches beyond the longest input.
+    It begins with the window that predicts the token after that one or, if the stretch exceeds the
+    longest input, with the next window.
 
     Args:
-        token: Of the other text; -1 for what stands before it.
-        mine: int64 [N], the text up to the end of the stretch.
-        begin: Where the stretch begins.
-        windows: Of the other text.
+        token: Token of the other text; -1 for the beginning.
+        ids: int64 [N], the text up to the end of the stretch.
+        begin: First token of the stretch.
+        windows: Windows of the other text.
         context: Longest input in tokens.
     """
     number = max(n for n, w in enumerate(windows) if n == 0 or w.target <= token + 1)
     for source in range(number, min(number + 2, len(windows))):
         window = windows[source]
-        # Inputs up to that token. The last one of a text is none; before the first there is none.
+        # Inputs up to that token; the last token of a text is not an input.
         upto = window.first + token + 2 - window.target
         shared = min(upto, int(window.inputs.size))
-        fed = mine[begin - (upto - shared) : -1]
-        # A later window may begin behind the token.
+        fed = ids[begin - (upto - shared) : -1]
+        # A later window may begin after the token.
         if shared + fed.size <= context and (source == number or upto > 1):
             target = begin + 1 - (upto - shared)
-            found = Window(
+            stretch = Window(
                 inputs=np.concatenate([window.inputs[:shared], fed]), first=shared, target=target
             )
-            return Patch(window=found, source=source, shared=shared, asked=0 < shared == upto)
+            return Patch(
+                window=stretch, source=source, shared=shared, predicts_previous=0 < shared == upto
+            )
     return None
 
 
-def aligned(mine: I64, theirs: I64) -> I64:
-    """Return for every token of a text which token of another one it is, or -1; rising.
+def aligned(ids: I64, other_ids: I64) -> I64:
+    """Return for every token of a text the matching token of another one, increasing, or -1.
 
-    Greedy: after a difference both go on at the nearest places from which on some tokens in a row
-    are the same; where there are none, the rest is different.
+    The match is greedy: after a difference both texts continue at the nearest positions from which
+    some tokens in a row are equal. If there are none, the rest counts as different.
     """
-    place = np.full(mine.size, -1, dtype=np.int64)
+    matches = np.full(ids.size, -1, dtype=np.int64)
     i = j = 0
-    while i < mine.size and j < theirs.size:
-        size = min(mine.size - i, theirs.size - j)
-        unequal = np.flatnonzero(mine[i : i + size] != theirs[j : j + size])
+    while i < ids.size and j < other_ids.size:
+        size = min(ids.size - i, other_ids.size - j)
+        unequal = np.flatnonzero(ids[i : i + size] != other_ids[j : j + size])
         equal = int(unequal[0]) if unequal.size else size
-        place[i : i + equal] = np.arange(j, j + equal)
+        matches[i : i + equal] = np.arange(j, j + equal)
         i, j = i + equal, j + equal
-        step = _step(mine[i : i + _REACH + _SAME], theirs[j : j + _REACH + _SAME])
+        step = _step(ids[i : i + _REACH + _SAME], other_ids[j : j + _REACH + _SAME])
         if step is None:
             break
         i, j = i + step[0], j + step[1]
-    return place
+    return matches
 
 
-def _step(mine: I64, theirs: I64) -> tuple[int, int] | None:
-    """Return how far both are from where they go on alike; None where they do not."""
-    ours, others = (
-        [x[k : k + _SAME].tobytes() for k in range(x.size - _SAME + 1)] for x in (mine, theirs)
+def _step(ids: I64, other_ids: I64) -> tuple[int, int] | None:
+    """Return the distance of both texts to their next equal run; None if there is none."""
+    runs, other_runs = (
+        [x[k : k + _SAME].tobytes() for k in range(x.size - _SAME + 1)] for x in (ids, other_ids)
     )
-    for far in range(1, len(ours) + len(others)):
-        for i in range(max(0, far - len(others) + 1), min(far + 1, len(ours))):
-            if ours[i] == others[far - i]:
-                return i, far - i
+    for distance in range(1, len(runs) + len(other_runs)):
+        for i in range(max(0, distance - len(other_runs) + 1), min(distance + 1, len(runs))):
+            if runs[i] == other_runs[distance - i]:
+                return i, distance - i
     return None
 
 
-LEAST: Final = 32  # inputs below which taking over is not worth the copy
+MIN_SHARED_INPUTS: Final = 32  # with fewer shared inputs, copying states costs more than it saves
 
 
 @dataclass(frozen=True, kw_only=True)
 class Share:
-    """What one window takes over from another.
+    """The part of a window that it shares with another one.
 
     Attributes:
-        text: The text that was read before.
-        window: Its window.
-        inputs: How many of the first inputs it takes over.
-        whole: Everything is equal: nothing is left to read.
+        text: Number of the text that is read before.
+        window: Number of the window of that text.
+        inputs: How many first inputs have their states taken from it.
+        complete: Whether everything is equal, so that nothing is left to read.
     """
 
     text: int
     window: int
     inputs: int
-    whole: bool
+    complete: bool
 
 
 def shares(ids: Sequence[I64], windows: Sequence[Sequence[Window]]) -> list[list[Share | None]]:
-    """Find for each window of each text what an earlier text has in common with it.
+    """Return for each window of each text the part that it shares with an earlier text.
 
     Args:
         ids: int64 [L] of each text.
-        windows: Of each text.
+        windows: Windows of each text.
     """
     return [
         [
             max(
                 (
                     share
-                    for other in range(text)
-                    if number < len(windows[other])
-                    and (share := _share(ids, windows, text, other, number)) is not None
+                    for earlier in range(text)
+                    if number < len(windows[earlier])
+                    and (share := _share(ids, windows, text, earlier, number)) is not None
                 ),
-                # The earliest of about the best, so that few states are kept at a time.
-                key=lambda share: (share.whole, share.inputs // LEAST, -share.text),
+                # Among about equal ones the earliest, so that few states are kept at a time.
+                key=lambda share: (share.complete, share.inputs // MIN_SHARED_INPUTS, -share.text),
                 default=None,
             )
             for number in range(len(windows[text]))
@@ -308,43 +314,43 @@ def _share(
     ids: Sequence[I64],
     windows: Sequence[Sequence[Window]],
     text: int,
-    other: int,
+    earlier: int,
     number: int,
 ) -> Share | None:
-    mine, theirs = windows[text][number], windows[other][number]
-    alike = (mine.first, mine.target) == (theirs.first, theirs.target)
+    window, other_window = windows[text][number], windows[earlier][number]
+    alike = (window.first, window.target) == (other_window.first, other_window.target)
     if not alike and number:
-        return None  # windows that begin at other tokens of the text
-    size = min(mine.inputs.size, theirs.inputs.size)
-    differs = np.flatnonzero(mine.inputs[:size] != theirs.inputs[:size])
+        return None  # windows that begin at different tokens of the text
+    size = min(window.inputs.size, other_window.inputs.size)
+    differs = np.flatnonzero(window.inputs[:size] != other_window.inputs[:size])
     equal = int(differs[0]) if differs.size else size
     if not alike:
-        # Prompts of other lengths: no result is taken over, so the states end before the text.
-        equal = min(equal, mine.first, theirs.first)
-    aims = slice(mine.target, mine.target + mine.count)
+        # Prompts of different lengths: no result is copied, so the states end before the text.
+        equal = min(equal, window.first, other_window.first)
+    aims = slice(window.target, window.target + window.count)
     if (
         alike
-        and equal == mine.inputs.size == theirs.inputs.size
-        and np.array_equal(ids[text][aims], ids[other][aims])
+        and equal == window.inputs.size == other_window.inputs.size
+        and np.array_equal(ids[text][aims], ids[earlier][aims])
     ):
-        return Share(text=other, window=number, inputs=equal, whole=True)
-    # What the last equal input is followed by differs, so its own output is wanted again.
-    if equal <= LEAST:
+        return Share(text=earlier, window=number, inputs=equal, complete=True)
+    # The token after the last equal input differs, so the output of that input is needed again.
+    if equal <= MIN_SHARED_INPUTS:
         return None
-    return Share(text=other, window=number, inputs=equal - 1, whole=False)
+    return Share(text=earlier, window=number, inputs=equal - 1, complete=False)
 
 
 Look = Callable[[Reading], bool]
 
 
 class ReadPieces(Protocol):
-    """Where the numbers of pieces outlive a run that is interrupted."""
+    """Storage in which the results of pieces outlive an interrupted run."""
 
     def find(self, digest: bytes) -> F64 | None:
-        """Return the numbers of a piece that was read before, float64 [2 + 2K, N]."""
+        """Return the results of a piece that was read before, float64 [2 + 2K, N]."""
 
     def add(self, digest: bytes, numbers: F64) -> None:
-        """Keep the numbers of a piece."""
+        """Store the results of a piece."""
 
 
 States = list[tuple[Any, Any]]
@@ -353,17 +359,17 @@ States = list[tuple[Any, Any]]
 
 @dataclass(kw_only=True, eq=False)
 class Piece:
-    """A window as it is fed.
+    """A window in the form in which it is fed.
 
     Attributes:
-        text: Whose window.
-        window: All inputs, and which outputs are wanted.
-        source: The piece that is read before and begins with the same inputs; None for none.
-        begin: How many of its first inputs stand for this piece's own and are not fed.
-        kept: How many of this piece's first inputs stand for others'.
-        takers: How many of those others are still to be read.
-        states: Of the first ``kept`` inputs, while others are still to be read.
-        asked: What its outputs predict in other texts as well: text, token, and the place in the
+        text: The text of the window.
+        window: All inputs, and the outputs that are needed.
+        source: The piece that is read before and begins with the same inputs, or None.
+        begin: How many first inputs have their states taken from the source and are not fed.
+        shared_inputs: How many first inputs of this piece other pieces begin with.
+        takers: How many of those pieces are still to be read.
+        states: States of the first ``shared_inputs`` inputs, while takers are still to be read.
+        extra_targets: Predictions for other texts: text, token, and the position in the
             window of the input whose output it is.
     """
 
@@ -371,23 +377,23 @@ class Piece:
     window: Window
     source: Piece | None = None
     begin: int = 0
-    kept: int = 0
+    shared_inputs: int = 0
     takers: int = 0
     states: States | None = None
-    asked: list[tuple[PlannedText, int, int]] = field(default_factory=list)
+    extra_targets: list[tuple[PlannedText, int, int]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         if self.source is not None:
-            self.source.kept = max(self.source.kept, self.begin)
+            self.source.shared_inputs = max(self.source.shared_inputs, self.begin)
             self.source.takers += 1
 
     @property
     def source_is_lost(self) -> bool:
-        """It begins with the states of another piece, and those are not there (any more)."""
+        """Whether the states that the piece begins with are missing."""
         return self.source is not None and self.source.states is None
 
     def feed_whole(self) -> None:
-        """Begin with nobody's states: all of its inputs are fed."""
+        """Feed all inputs instead of using the states of another piece."""
         if self.source is not None:
             self.source.takers -= 1
             self.source, self.begin = None, 0
@@ -399,20 +405,20 @@ class Piece:
 
     @property
     def size(self) -> int:
-        """How many inputs are fed."""
+        """Number of inputs that are fed."""
         return int(self.window.inputs.size) - self.begin
 
     @property
     def rows(self) -> int:
-        """How many predictions are wanted of their outputs."""
-        return self.size - max(self.window.first - self.begin, 0) + len(self.asked)
+        """Number of predictions that are needed."""
+        return self.size - max(self.window.first - self.begin, 0) + len(self.extra_targets)
 
     def wanted(self, start: int, width: int) -> tuple[slice, int] | None:
-        """Return which outputs of some inputs are wanted, and the first token that they predict.
+        """Return which outputs of some inputs are needed, and the first token that they predict.
 
         Args:
-            start: The first of these inputs among those that are fed.
-            width: How many there are.
+            start: First of these inputs, counted among those that are fed.
+            width: Number of these inputs.
         """
         skip = max(self.window.first - self.begin - start, 0)
         stop = min(self.size - start, width)
@@ -423,30 +429,30 @@ class Piece:
 
     @property
     def predicted(self) -> list[tuple[PlannedText, slice]]:
-        """Which tokens of which texts its outputs predict."""
-        own = self.wanted(0, self.size)
-        asked = [(text, slice(token, token + 1)) for text, token, _ in self.asked]
-        if own is None:
-            return asked
-        rows, first = own
-        return [(self.text, slice(first, first + rows.stop - rows.start)), *asked]
+        """The texts, and their tokens, that the outputs predict."""
+        outputs = self.wanted(0, self.size)
+        extra = [(text, slice(token, token + 1)) for text, token, _ in self.extra_targets]
+        if outputs is None:
+            return extra
+        rows, first = outputs
+        return [(self.text, slice(first, first + rows.stop - rows.start)), *extra]
 
     @property
     def digest(self) -> bytes:
-        """16 bytes that say what is fed and predicted, whatever document it is part of."""
-        made = blake2b(self.window.inputs.tobytes(), digest_size=16)
+        """16 bytes that identify inputs and predicted tokens, independent of the document."""
+        digest = blake2b(self.window.inputs.tobytes(), digest_size=16)
         for text, tokens in self.predicted:
-            made.update(b"|" + text.reading.ids[tokens].tobytes())
-        made.update(f"|{self.window.first}|{self.begin}".encode())
-        return made.digest()
+            digest.update(b"|" + text.reading.ids[tokens].tobytes())
+        digest.update(f"|{self.window.first}|{self.begin}".encode())
+        return digest.digest()
 
     @property
     def numbers(self) -> F64:
-        """What was found for these tokens, float64 [2 + 2K, N]."""
+        """Results for the predicted tokens, float64 [2 + 2K, N]."""
         return np.hstack([text.numbers(tokens) for text, tokens in self.predicted])
 
     def put_numbers(self, numbers: F64) -> None:
-        """Write down what an interrupted run found."""
+        """Set the results that an interrupted run stored."""
         begin = 0
         for text, tokens in self.predicted:
             end = begin + tokens.stop - tokens.start
@@ -454,7 +460,7 @@ class Piece:
             begin = end
 
     def done(self) -> None:
-        """It was read: states that nobody else waits for are forgotten."""
+        """Mark the piece as read, and drop states that no other piece needs."""
         if self.source is not None:
             self.source.takers -= 1
             if not self.source.takers:
@@ -466,85 +472,89 @@ class PlannedText:
     """One text of a document.
 
     Attributes:
-        document: Whose text.
-        reading: What is known of it so far.
-        pieces: The pieces in which its windows are read; that of an equal window of another text
-            serves both.
+        document: The document of the text.
+        reading: Results so far.
+        pieces: The pieces that read its windows; equal windows of two texts have one piece.
     """
 
     document: PlannedDocument
     reading: Reading
     pieces: list[Piece] = field(default_factory=list)
-    # Whose numbers are taken over: of which of its tokens, for which of this text's.
+    # Results to copy: the other text, its tokens, and the tokens of this text.
     _takes: list[tuple[PlannedText, slice | I64, slice | I64]] = field(
         default_factory=list, init=False
     )
 
     @property
     def looked_at(self) -> bool:
-        """Somebody looks at it while it is read."""
+        """Whether intermediate results of the text are looked at."""
         return self.document.look is not None and self is self.document.texts[0]
 
     @property
     def waits(self) -> bool:
-        """It is read when the first text was looked at: it costs as much, or nearly."""
+        """Whether the text waits for the first one: it costs about as much to read."""
         return self.document.look is not None and not (self.looked_at or self.reading.taken)
 
-    def patch(self, other: PlannedText, patched: Patches) -> None:
-        """Read it in the stretches in which it differs from another one."""
-        self.reading = replace(self.reading, taken=int(patched.mine.size))
-        self._takes.append((other, patched.theirs, patched.mine))
-        for one in patched.stretches:
-            source, window = other.pieces[one.source], one.window
-            if one.asked:
-                source.asked.append((self, window.target - 1, one.shared - 1))
+    def patch(self, other_text: PlannedText, patched: Patches) -> None:
+        """Plan the stretches in which the text differs from another one."""
+        self.reading = replace(self.reading, taken=int(patched.tokens.size))
+        self._takes.append((other_text, patched.other_tokens, patched.tokens))
+        for stretch in patched.stretches:
+            source, window = other_text.pieces[stretch.source], stretch.window
+            if stretch.predicts_previous:
+                source.extra_targets.append((self, window.target - 1, stretch.shared - 1))
             if window.count:
-                self.pieces.append(Piece(text=self, window=window, source=source, begin=one.shared))
+                self.pieces.append(
+                    Piece(text=self, window=window, source=source, begin=stretch.shared)
+                )
 
     def put(self, window: Window, source: Piece | None, share: Share | None) -> None:
-        """Read the next window, or take it over from another piece as far as they are equal."""
+        """Plan the next window; reuse another piece as far as both are equal."""
         if source is None or share is None:
             self.pieces.append(Piece(text=self, window=window))
             return
-        count = window.count if share.whole else max(share.inputs - window.first, 0)
+        count = window.count if share.complete else max(share.inputs - window.first, 0)
         same = slice(window.target, window.target + count)
         self._takes.append((source.text, same, same))
-        if share.whole:
+        if share.complete:
             self.pieces.append(source)
         else:
             self.pieces.append(Piece(text=self, window=window, source=source, begin=share.inputs))
 
     def write(self, first: int, sums: RowSums, rows: slice) -> None:
-        """Write down what some rows of sums say of the tokens from ``first`` on."""
+        """Set the results of the tokens from ``first`` on from some rows of sums."""
         reading, probability = self.reading, sums.probability[rows].numpy()
-        at, lo = slice(first, first + probability.size), sums.lo[:, rows].numpy()
-        reading.entropy_bits[at] = np.maximum(sums.entropy_bits[rows].numpy(), 0.0)
-        reading.probability[at] = probability
-        reading.lo[:, at] = np.clip(lo, 0.0, 1.0)
-        reading.hi[:, at] = np.clip(lo + probability, 0.0, 1.0)
+        tokens, lo = slice(first, first + probability.size), sums.lo[:, rows].numpy()
+        reading.entropy_bits[tokens] = np.maximum(sums.entropy_bits[rows].numpy(), 0.0)
+        reading.probability[tokens] = probability
+        reading.lo[:, tokens] = np.clip(lo, 0.0, 1.0)
+        reading.hi[:, tokens] = np.clip(lo + probability, 0.0, 1.0)
 
     def numbers(self, tokens: slice) -> F64:
-        """Return what is known of some tokens, float64 [2 + 2K, N]."""
+        """Return the results of some tokens, float64 [2 + 2K, N]."""
         r = self.reading
         return np.vstack(
             [r.entropy_bits[tokens], r.probability[tokens], r.lo[:, tokens], r.hi[:, tokens]]
         )
 
     def put_numbers(self, tokens: slice, numbers: F64) -> None:
-        """Write down what :meth:`numbers` returned in an interrupted run."""
+        """Set the results that :meth:`numbers` returned in an interrupted run."""
         r = self.reading
         r.entropy_bits[tokens], r.probability[tokens] = numbers[:2]
         r.lo[:, tokens], r.hi[:, tokens] = np.split(numbers[2:], 2)
         self.reading = replace(r, resumed=r.resumed + numbers.shape[1])
 
     def take(self) -> None:
-        """Take over what other texts say, which are complete themselves."""
-        mine = self.reading
-        for text, there, here in self._takes:
-            theirs = text.reading
-            mine.entropy_bits[here] = theirs.entropy_bits[there]
-            mine.probability[here] = theirs.probability[there]
-            mine.lo[:, here], mine.hi[:, here] = theirs.lo[:, there], theirs.hi[:, there]
+        """Copy results from other texts, which must be complete."""
+        reading = self.reading
+        for text, source_tokens, tokens in self._takes:
+            source = text.reading
+            reading.entropy_bits[tokens] = source.entropy_bits[source_tokens]
+            reading.probability[tokens] = source.probability[source_tokens]
+            reading.lo[:, tokens], reading.hi[:, tokens] = (
+                source.lo[:, source_tokens],
+                source.hi[:, source_tokens],
+            )
 
 
 @dataclass(kw_only=True, eq=False)
@@ -552,17 +562,17 @@ class PlannedDocument:
     """The texts of one document.
 
     Attributes:
-        look: Looks at what is known of the first one; True when that is enough.
-        texts: Its texts.
-        stopped: Tokens of the first text after which the look had seen enough.
-        error: Why it cannot be read.
+        look: Called with the results of the first text so far; returns True to stop reading.
+        texts: The texts of the document.
+        stopped: Tokens of the first text after which ``look`` stopped reading.
+        error: The error that prevents reading.
     """
 
     look: Look | None
     texts: list[PlannedText] = field(default_factory=list)
     stopped: int | None = None
     error: ModelError | None = None
-    _known: int = field(default=0, init=False)
+    _tokens_read: int = field(default=0, init=False)
 
     @classmethod
     def of(
@@ -575,73 +585,75 @@ class PlannedDocument:
         context: int,
         states: bool,
     ) -> PlannedDocument:
-        """Say how a document is read.
+        """Plan the pieces of a document.
 
         Args:
             texts: int64 [L] each.
-            windows: How each is cut.
-            look: Who looks at the first one.
-            keys: How many rows of intervals there are.
+            windows: Windows of each text.
+            look: Called with the results of the first text so far.
+            keys: Number of keys, one row of intervals each.
             context: Longest input in tokens.
-            states: The model's states can be kept, so that pieces may begin with those of others.
+            states: Whether the model's states can be kept, so that pieces can share them.
         """
         document = cls(look=look)
-        for ids, mine in zip(texts, windows, strict=True):
-            reading = blank(ids, keys, len(mine))
+        for ids, text_windows in zip(texts, windows, strict=True):
+            reading = blank(ids, keys, len(text_windows))
             document.texts.append(PlannedText(document=document, reading=reading))
         patched = [
-            patches(ids, texts[0], mine, windows[0], context=context) if number and states else None
-            for number, (ids, mine) in enumerate(zip(texts, windows, strict=True))
+            patches(ids, texts[0], text_windows, windows[0], context=context)
+            if number and states
+            else None
+            for number, (ids, text_windows) in enumerate(zip(texts, windows, strict=True))
         ]
-        whole = [number for number, one in enumerate(patched) if one is None]
-        found = shares([texts[n] for n in whole], [windows[n] for n in whole])
-        for number, taken in zip(whole, found, strict=True):
-            for window, share in zip(windows[number], taken, strict=True):
+        unpatched = [number for number, text_patches in enumerate(patched) if text_patches is None]
+        shared = shares([texts[n] for n in unpatched], [windows[n] for n in unpatched])
+        for number, window_shares in zip(unpatched, shared, strict=True):
+            for window, share in zip(windows[number], window_shares, strict=True):
                 source = None
-                if share is not None and (states or share.whole):
-                    source = document.texts[whole[share.text]].pieces[share.window]
+                if share is not None and (states or share.complete):
+                    source = document.texts[unpatched[share.text]].pieces[share.window]
                 document.texts[number].put(window, source, share)
-        for text, one in zip(document.texts, patched, strict=True):
-            if one is not None:
-                text.patch(document.texts[0], one)
+        for text, text_patches in zip(document.texts, patched, strict=True):
+            if text_patches is not None:
+                text.patch(document.texts[0], text_patches)
         return document
 
     @property
     def pieces(self) -> list[Piece]:
-        """What is fed, each once."""
+        """All pieces of the document, each once."""
         return [piece for text in self.texts for piece in text.pieces if piece.text is text]
 
     @property
     def over(self) -> bool:
-        """Nothing more of it is read."""
+        """Whether reading of the document has ended."""
         return self.stopped is not None or self.error is not None
 
     def show(self, text: PlannedText, first: int, count: int) -> bool:
-        """Show what is known after some more tokens of a text; True where it is enough.
+        """Show the results after some more tokens of a text; return True to stop reading.
 
         Args:
-            text: Only the first one is looked at.
+            text: The text; only the first one of a document is looked at.
             first: The first of these tokens.
-            count: How many there are.
+            count: Number of these tokens.
         """
         if self.look is None or self.over or not text.looked_at:
             return False
-        # The first token of a text may be predicted by nothing.
-        if first <= max(self._known, 1):
-            self._known = first + count
-        if first + count > self._known or self._known >= len(text.reading):
+        # The first token of a text may have no prediction.
+        if first <= max(self._tokens_read, 1):
+            self._tokens_read = first + count
+        if first + count > self._tokens_read or self._tokens_read >= len(text.reading):
             return False
-        if self.look(text.reading.first(self._known)):
-            self.stopped = self._known
+        if self.look(text.reading.first(self._tokens_read)):
+            self.stopped = self._tokens_read
         return self.over
 
     def forget(self) -> None:
-        """Give kept states back."""
+        """Release all kept states."""
         for piece in self.pieces:
             piece.states = None
 
     def finish(self) -> list[Reading] | ModelError:
-        """Return what was read, or why it could not be."""
+        """Return the readings, or the error that prevented them."""
         if self.error is not None:
             return self.error
         if self.stopped is not None:
@@ -657,7 +669,7 @@ class PlannedDocument:
 
 
 def blank(ids: I64, keys: int, windows: int) -> Reading:
-    """Everything as for a token that nothing predicted."""
+    """Return a reading in which no token has a prediction."""
     return Reading(
         ids=np.array(ids, dtype=np.int64),
         entropy_bits=np.zeros(ids.size),

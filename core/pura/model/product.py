@@ -1,7 +1,7 @@
 """Products of float32 matrices on a processor, by oneDNN.
 
-torch has MKL multiply them, which uses half of what the vector units of some processors can do.
-oneDNN comes with torch as well and uses all of it. The numbers are added up in another order.
+torch multiplies with MKL, which uses half of the vector units of some processors. oneDNN, which
+comes with torch as well, uses all of them. It adds up the numbers in another order.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _MULTIPLY: Final = "_linear_pointwise"
 def product(
     rows: torch.Tensor, matrix: torch.Tensor, bias: torch.Tensor | None = None
 ) -> torch.Tensor:
-    """Return ``rows · matrixᵀ + bias``, [..., N]; by torch itself where something is to be learnt.
+    """Return ``rows · matrixᵀ + bias``, [..., N]; by torch itself if gradients are needed.
 
     Args:
         rows: [..., D].
@@ -27,8 +27,8 @@ def product(
     """
     import torch
 
-    is_for_it = rows.device.type == "cpu" and rows.dtype == matrix.dtype == torch.float32
-    if is_for_it and not torch.is_grad_enabled() and _is_known():
+    fits = rows.device.type == "cpu" and rows.dtype == matrix.dtype == torch.float32
+    if fits and not torch.is_grad_enabled() and _is_known():
         return _multiply(rows, matrix, bias)
     return torch.nn.functional.linear(rows, matrix, bias)
 
@@ -42,18 +42,18 @@ def _multiply(rows: torch.Tensor, matrix: torch.Tensor, bias: torch.Tensor | Non
 
 @cache
 def _is_known() -> bool:
-    """Whether this torch has the operator, which it does not promise, as it is used."""
+    """Return whether this version of torch has the undocumented operator, as used here."""
     import torch
 
-    one = torch.eye(4)
+    identity = torch.eye(4)
     try:
-        return torch.equal(_multiply(one, one, None), one)
+        return torch.equal(_multiply(identity, identity, None), identity)
     except (AttributeError, RuntimeError, TypeError):
         return False
 
 
 def speed_up(network: Any) -> None:
-    """Let all linear layers of a network but its head multiply by :func:`product`."""
+    """Let all linear layers of a network except its head multiply with :func:`product`."""
     import torch
 
     class Faster(torch.nn.Linear):
@@ -62,6 +62,6 @@ def speed_up(network: Any) -> None:
 
     head = network.get_output_embeddings()
     for layer in network.modules():
-        # A kind derived from it may compute something of its own.
+        # A derived class may compute something else.
         if type(layer) is torch.nn.Linear and layer is not head:
             layer.__class__ = Faster

@@ -1,4 +1,4 @@
-"""What one pass of the model leaves behind of a text, and the plain way to it.
+"""The result of reading a text with a model, and a reference implementation.
 
 Temperature, top-k and top-p follow one rule for generator and verifier.
 
@@ -6,14 +6,14 @@ The order is temperature, then top-k, then top-p, each on the renormalised rest:
 
 * ``p = softmax(z / temperature)`` in float64, of the float32 logits ``z``;
 * top-k keeps the tokens at least as probable as the k-th most probable one;
-* top-p keeps a token when all tokens strictly more probable than it hold less than ``top_p``
-  together; the most probable token always stays.
+* top-p keeps a token if all strictly more probable tokens together have less than ``top_p``; the
+  most probable token always stays.
 
-Ties are kept together in both, so the outcome depends on the probabilities alone and not on the
-order in which a sort happens to leave equal numbers. ``top_k = 0`` and ``top_p = 1`` are off.
+Both keep ties together, so the outcome depends only on the probabilities, not on the order of equal
+numbers after a sort. ``top_k = 0`` and ``top_p = 1`` are off.
 
-The plain way (:func:`read_logits`) needs memory for every token times the whole vocabulary and is
-here to be compared with: the tests hold the evidence pass to it, the benchmarks show what it costs.
+The reference (:func:`read_logits`) needs memory for every token times the whole vocabulary. Tests
+compare the evidence pass with it, and benchmarks measure its cost.
 """
 
 from __future__ import annotations
@@ -35,21 +35,20 @@ if TYPE_CHECKING:
 class Reading:
     """Entropy and intervals of every token of a text; ``L`` tokens, ``K`` keys.
 
-    A token with nothing before it (the first one, when the prefix is empty) was predicted by
-    nothing: its entropy is 0 and its interval the whole circle. It carries no bits anyway, since
-    it has no context window.
+    A token with nothing before it (the first one, if the prefix is empty) has no prediction: its
+    entropy is 0 and its interval the whole circle. It carries no bits, since it has no context.
 
     Attributes:
         ids: int64 [L], the token ids.
-        entropy_bits: float64 [L], of the distribution that predicted the token, in bits.
-        probability: float64 [L], what that distribution gave the token; exact where
+        entropy_bits: float64 [L], entropy of the distribution that predicted the token, in bits.
+        probability: float64 [L], probability of the token in that distribution; exact where
             ``hi - lo`` would cancel.
         lo: float64 [K, L], start of the token's interval in each key's secret order.
-        hi: float64 [K, L], its end.
-        taken: Tokens whose numbers are those of another reading, behind a difference from it.
-        windows: How many overlapping windows of the model the text took.
-        resumed: Tokens whose numbers an interrupted run has left behind.
-        short_of_memory: The memory of the device ran short, so the text was read in smaller pieces.
+        hi: float64 [K, L], end of the interval.
+        taken: Number of tokens with results copied from another reading of the text.
+        windows: Number of overlapping windows in which the text was read.
+        resumed: Number of tokens with results stored by an interrupted run.
+        short_of_memory: Whether the text was read in smaller pieces because memory ran short.
     """
 
     ids: I64
@@ -66,7 +65,7 @@ class Reading:
         return int(self.ids.size)
 
     def first(self, tokens: int) -> Reading:
-        """Return what it says of the first tokens."""
+        """Return the reading of the first tokens."""
         return replace(
             self,
             ids=self.ids[:tokens],
@@ -81,7 +80,7 @@ Floats = F64
 
 
 def is_truncated(top_k: int, top_p: float) -> bool:
-    """Whether a profile cuts the distribution at all."""
+    """Return whether a profile truncates the distribution."""
     return top_k > 0 or top_p < 1.0
 
 
@@ -101,21 +100,21 @@ def truncate(probabilities: npt.ArrayLike, *, top_k: int = 0, top_p: float = 1.0
         top_p: 1 is off.
 
     Returns:
-        float64 [..., V]; what was cut is exactly zero.
+        float64 [..., V]; tokens that were cut are exactly zero.
     """
     p = np.asarray(probabilities, dtype=np.float64)
     size = p.shape[-1]
     if 0 < top_k < size:
-        least = np.partition(p, size - top_k, axis=-1)[..., size - top_k, None]
-        p = np.where(p >= least, p, 0.0)
+        threshold = np.partition(p, size - top_k, axis=-1)[..., size - top_k, None]
+        p = np.where(p >= threshold, p, 0.0)
         p = p / p.sum(axis=-1, keepdims=True)
     if top_p < 1.0:
         falling = -np.sort(-p, axis=-1)
         above = np.cumsum(falling, axis=-1) - falling
         last = np.maximum((above < top_p).sum(axis=-1) - 1, 0)
-        least = np.take_along_axis(falling, last[..., None], axis=-1)
-        # A zero threshold would let back in what top-k has cut.
-        p = np.where((p >= least) & (p > 0.0), p, 0.0)
+        threshold = np.take_along_axis(falling, last[..., None], axis=-1)
+        # A zero threshold would restore tokens that top-k has cut.
+        p = np.where((p >= threshold) & (p > 0.0), p, 0.0)
         p = p / p.sum(axis=-1, keepdims=True)
     return np.asarray(p)
 
@@ -123,7 +122,7 @@ def truncate(probabilities: npt.ArrayLike, *, top_k: int = 0, top_p: float = 1.0
 def distribution(
     logits: npt.ArrayLike, *, temperature: float = 1.0, top_k: int = 0, top_p: float = 1.0
 ) -> Floats:
-    """Return ``π``: float32 logits to the float64 distribution that a token is drawn from."""
+    """Return ``π``, the float64 distribution that a token is drawn from, for float32 logits."""
     return truncate(softmax(logits, temperature), top_k=top_k, top_p=top_p)
 
 
@@ -139,7 +138,7 @@ def distribution_torch(
         top_p: 1 is off.
 
     Returns:
-        float64 [N, V]; on the CPU when the device has no float64.
+        float64 [N, V]; on the CPU if the device has no float64.
     """
     import torch
 
@@ -169,13 +168,13 @@ def read_logits(
     keys: Sequence[SecretKey],
     profile: Profile,
 ) -> Reading:
-    """Return the reading of tokens whose logits are known.
+    """Return the reading of tokens from their logits.
 
     Args:
         logits: float32 [L, R]; row ``t`` predicted token ``t``. Logits beyond ``V`` come after
             the permuted ones, in natural order (scheme.md §1).
         ids: int64 [L].
-        keys: One interval a key.
+        keys: Keys, with one row of intervals each.
         profile: Vocabulary size, temperature, top-k, top-p.
     """
     p = distribution(
@@ -199,7 +198,7 @@ def full_order(key: SecretKey, vocab_size: int, rows: int) -> I64:
     """Return the secret order of all ``rows`` logits, int64 [rows].
 
     The ``V`` permuted ids come first, then the padding rows in natural order (scheme.md §1).
-    An id of the tokenizer that the model has no logit for has no probability and is left out.
+    An id of the tokenizer without a logit in the model has no probability and is omitted.
     """
     order = key.vocabulary_order(vocab_size)
     rest = np.arange(vocab_size, rows, dtype=np.int64)

@@ -1,7 +1,7 @@
-"""Whether a model is one that can be loaded here; if not, which of the usual causes it has.
+"""Checks whether a model can be loaded here, and names the usual causes if it cannot.
 
-Libraries answer these cases with errors about missing packages, unknown keys or damaged files. Each
-is recognised beforehand, by what the model says about itself.
+Libraries report these cases as missing packages, unknown keys or damaged files. Each is recognised
+beforehand, from the metadata of the model.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pura.base.errors import ModelError
 from pura.base.numerals import visible
 from pura.model.gguf_header import Metadata, read_metadata
 
-# Names of quantisations as people know them, by what config.json calls them.
+# Common names of quantisations, by their names in config.json.
 _QUANTISATIONS: Final = {
     "awq": "AWQ",
     "gptq": "GPTQ",
@@ -27,15 +27,15 @@ _QUANTISATIONS: Final = {
 }
 # Files that older quantisers write beside an untouched config.json.
 _QUANTISER_FILES: Final = {"quantize_config.json": "GPTQ", "quant_config.json": "AWQ"}
-# Ends of the names of weights that a quantiser has packed, where config.json says nothing of it.
+# Endings of the names of packed weights, for quantisers that do not change config.json.
 _PACKED_WEIGHTS: Final = {
     ".qweight": "GPTQ / AWQ",
     ".weight_packed": "compressed-tensors",
     ".absmax": "bitsandbytes",
 }
 _LOADABLE: Final = frozenset({"mxfp4"})
-"""What transformers expands by itself on any processor (gpt-oss)."""
-_MAX_NAME: Final = 60
+"""Formats that transformers expands on any processor (gpt-oss)."""
+_MAX_NAME: Final = 60  # characters of a name from the model that a message repeats
 
 
 def refuse_quantised(
@@ -54,7 +54,7 @@ def refuse_quantised(
     for method in _methods(config, files, weights):
         if method.lower() not in _LOADABLE:
             name = _QUANTISATIONS.get(method.lower(), method)
-            raise ModelError("model.quantised", method=_shown(name), code="model-quantised")
+            raise ModelError("model.quantised", method=_printable(name), code="model-quantised")
 
 
 def _methods(
@@ -73,14 +73,14 @@ def _methods(
 
 
 def refuse_part_of_gguf(metadata: Metadata, name: str) -> None:
-    """Refuse a GGUF file that is one piece of several, or no language model.
+    """Refuse a GGUF file that is one piece of several, or not a language model.
 
     Args:
-        metadata: Of the file.
-        name: Of the file.
+        metadata: Metadata of the file.
+        name: Name of the file.
 
     Raises:
-        ModelError: Says what it is.
+        ModelError: The file is one of these; the message tells which.
     """
     pieces = metadata.get("split.count", 0)
     if isinstance(pieces, int) and pieces > 1:
@@ -100,7 +100,7 @@ def metadata_of(path: Path) -> Metadata:
     """Return the metadata of a GGUF file that holds a whole language model.
 
     Raises:
-        ModelError: It is damaged, or holds something else.
+        ModelError: The file is damaged, or holds something else.
     """
     metadata = read_metadata(path)
     refuse_part_of_gguf(metadata, path.name)
@@ -108,7 +108,7 @@ def metadata_of(path: Path) -> Metadata:
 
 
 def refuse_unknown_architecture(config: Mapping[str, Any]) -> None:
-    """Refuse a model that this version of transformers does not know, or that writes no text.
+    """Refuse a model that this version of transformers does not support, or that writes no text.
 
     Args:
         config: The parsed ``config.json``.
@@ -123,7 +123,7 @@ def refuse_unknown_architecture(config: Mapping[str, Any]) -> None:
     if kind not in CONFIG_MAPPING:
         raise _unknown(kind)
     if kind not in modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES:
-        raise ModelError("model.no-causal", name=_shown(kind), code="model-not-causal")
+        raise ModelError("model.no-causal", name=_printable(kind), code="model-not-causal")
 
 
 def refuse_unknown_gguf(metadata: Metadata) -> None:
@@ -135,9 +135,9 @@ def refuse_unknown_gguf(metadata: Metadata) -> None:
     from transformers.integrations.ggml import GGUF_CONFIG_MAPPING
 
     kind = str(metadata.get("general.architecture", ""))
-    known = {_bare(name) for name in GGUF_CONFIG_MAPPING} - {"general", "tokenizer"}
-    # The library takes some further spellings for the same, such as "qwen2moe" and "gpt-oss".
-    if not any(name in _bare(kind) for name in known):
+    architectures = {_bare(name) for name in GGUF_CONFIG_MAPPING} - {"general", "tokenizer"}
+    # The library accepts further spellings, such as "qwen2moe" and "gpt-oss".
+    if not any(name in _bare(kind) for name in architectures):
         raise _unknown(kind)
 
 
@@ -146,7 +146,7 @@ def _unknown(kind: str) -> ModelError:
 
     return ModelError(
         "model.architecture-unknown",
-        name=_shown(kind),
+        name=_printable(kind),
         version=transformers.__version__,
         code="model-architecture",
     )
@@ -156,5 +156,5 @@ def _bare(name: str) -> str:
     return "".join(character for character in name.lower() if character.isalnum())
 
 
-def _shown(name: str) -> str:
+def _printable(name: str) -> str:
     return visible(name[:_MAX_NAME]) or "?"

@@ -1,10 +1,10 @@
-"""From hidden states to entropy and intervals, some rows and one tile of the vocabulary at a time.
+"""Entropy and intervals from hidden states, for some rows and one tile of the vocabulary at a time.
 
 A tile is a few hundred rows (tokens of the text) by a few thousand logits: it stays in the
-processor's cache and is used for all sums at once. Logits and exponentials are float32, the sums
-across tiles float64. The exponentials of the rows are held, a column a row, for as long as the keys
-need them: each key adds up what stands before the token in its secret order
-(:mod:`pura.model.head`), so that many keys share one product.
+processor's cache and serves all sums at once. Logits and exponentials are float32, the sums across
+tiles float64. The exponentials, one column for each row, are held while the keys need them: each
+key adds up the probability before the token in its secret order (:mod:`pura.model.head`), so that
+many keys share one product.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Tiling:
-    """How much is held at once.
+    """Sizes of the parts that are held in memory.
 
     Attributes:
         chunk: Tokens that go through the network together.
         rows: Rows of a tile.
         columns: Columns of a tile.
-        block: Numbers of a block of whole rows, where a profile cuts the distribution; four times
-            as many exponentials are held where it does not.
+        block: Numbers in a block of complete rows, if a profile truncates the distribution; if it
+            does not, four times as many exponentials are held.
     """
 
     chunk: int
@@ -40,7 +40,7 @@ class Tiling:
     block: int
 
     def halved(self) -> Tiling | None:
-        """Return half of everything, or None when there is nothing left to halve."""
+        """Return a tiling of half the sizes, or None if these are the smallest."""
         if self.rows <= 8 and self.chunk <= 64:
             return None
         return replace(
@@ -52,8 +52,8 @@ class Tiling:
         )
 
 
-# A chunk saves the activations' memory but needs the keys and values of every layer; up to some
-# thousand tokens one chunk is both the smaller and the faster way.
+# Chunks save memory for activations but need the keys and values of every layer; up to some
+# thousand tokens a single chunk is both smaller and faster.
 CPU_TILING = Tiling(chunk=4096, rows=256, columns=2048, block=1 << 22)
 GPU_TILING = Tiling(chunk=4096, rows=4096, columns=16384, block=1 << 26)
 
@@ -74,14 +74,14 @@ class RowSums:
 
 
 def tile_count(head: Head, rows: int, keys: int, profile: Profile, tiling: Tiling) -> int:
-    """How often :func:`row_sums` ticks for so many rows."""
+    """Return how often :func:`row_sums` calls ``tick`` for a number of rows."""
     if is_truncated(profile.top_k, profile.top_p):
-        return -(-rows // _at_once(head, tiling, whole=True))
-    return -(-rows // _at_once(head, tiling, whole=False)) * -(-head.rows // tiling.columns)
+        return -(-rows // _at_once(head, tiling, complete_rows=True))
+    return -(-rows // _at_once(head, tiling, complete_rows=False)) * -(-head.rows // tiling.columns)
 
 
-def _at_once(head: Head, tiling: Tiling, *, whole: bool) -> int:
-    if whole:
+def _at_once(head: Head, tiling: Tiling, *, complete_rows: bool) -> int:
+    if complete_rows:
         return max(1, tiling.block // head.rows)
     return max(1, min(tiling.rows, 4 * tiling.block // head.rows))
 
@@ -101,18 +101,18 @@ def row_sums(
         head: The output head, ``R`` rows.
         hidden: [N, D], last hidden states.
         targets: int64 [N], the token that follows each.
-        orders: Of ``K`` keys.
+        orders: Secret orders of ``K`` keys.
         profile: Temperature, top-k, top-p.
-        tiling: How much is held at once.
+        tiling: Sizes of the parts held in memory.
         tick: Called after every tile; may raise to stop.
     """
     import torch
 
-    step, one = _at_once(head, tiling, whole=False), _streamed_rows
+    step, sums_of = _at_once(head, tiling, complete_rows=False), _streamed_rows
     if is_truncated(profile.top_k, profile.top_p):
-        step, one = _at_once(head, tiling, whole=True), _truncated_rows
+        step, sums_of = _at_once(head, tiling, complete_rows=True), _truncated_rows
     parts = [
-        one(head, hidden[i : i + step], targets[i : i + step], orders, profile, tiling, tick)
+        sums_of(head, hidden[i : i + step], targets[i : i + step], orders, profile, tiling, tick)
         for i in range(0, int(hidden.shape[0]), step)
     ]
     return RowSums(
@@ -131,7 +131,7 @@ def _streamed_rows(
     tiling: Tiling,
     tick: Callable[[], None],
 ) -> RowSums:
-    """A few rows, tile after tile."""
+    """Return the sums of a few rows, tile after tile."""
 
     def tiles() -> Iterator[tuple[int, torch.Tensor]]:
         for first in range(0, head.rows, tiling.columns):
@@ -143,7 +143,7 @@ def _streamed_rows(
 
     sums = _sweep(tiles(), targets, head.rows, None)
     if not bool((sums[2] < math.inf).all()):
-        # Some logit lies more than 88 above all of the first tile.
+        # The exponential overflowed: a logit lies more than 88 above all of the first tile.
         import torch
 
         tops = [z.amax(dim=0) for _, z in tiles()]
@@ -155,7 +155,7 @@ _Sums = tuple["torch.Tensor", "torch.Tensor", "torch.Tensor", "torch.Tensor"]
 
 
 def _swept(sums: _Sums, orders: Orders, targets: torch.Tensor) -> RowSums:
-    """Return the results of :func:`_sweep`."""
+    """Return entropy, probability and mass for the sums of :func:`_sweep`."""
     masses, token, total, moment = sums
     token = token.to(device=total.device, dtype=total.dtype)
     entropy = (total.log() - moment / total) / math.log(2.0)
@@ -172,10 +172,10 @@ def _sweep(
     rows: int,
     reference: torch.Tensor | None,
 ) -> _Sums:
-    """Add up all tiles of logits, float32 [C, N] each; they are spent.
+    """Add up all tiles of logits, float32 [C, N] each, which are overwritten.
 
-    Any reference gives the same sums, as long as nothing overflows: the largest logit of the first
-    tile saves a look at all the others.
+    Any reference gives the same sums unless something overflows; with the largest logit of the
+    first tile, one sweep is enough.
 
     Returns:
         float32 [R, N], ``e^(z - reference)``; float32 [N], ``z - reference`` of the token; and
@@ -184,11 +184,11 @@ def _sweep(
     import torch
 
     # Apple GPUs have no float64: their tile sums travel to the CPU, a few numbers a tile.
-    place = torch.device("cpu") if targets.device.type == "mps" else targets.device
+    device = torch.device("cpu") if targets.device.type == "mps" else targets.device
     n = int(targets.shape[0])
     masses = torch.empty((rows, n), device=targets.device)
     token = torch.zeros(n, device=targets.device)
-    total = torch.zeros(n, dtype=torch.float64, device=place)
+    total = torch.zeros(n, dtype=torch.float64, device=device)
     moment = torch.zeros_like(total)
     for first, z in tiles:
         if reference is None:
@@ -196,11 +196,11 @@ def _sweep(
         last = first + int(z.shape[0])
         z.sub_(reference)
         inside = (targets >= first) & (targets < last)
-        own = z.gather(0, (targets - first).clamp(0, last - first - 1)[None])[0]
-        token = torch.where(inside, own, token)
+        token_logits = z.gather(0, (targets - first).clamp(0, last - first - 1)[None])[0]
+        token = torch.where(inside, token_logits, token)
         e = torch.exp(z, out=masses[first:last])
-        total += e.sum(dim=0).to(place, torch.float64)
-        moment += z.mul_(e).sum(dim=0).to(place, torch.float64)
+        total += e.sum(dim=0).to(device, torch.float64)
+        moment += z.mul_(e).sum(dim=0).to(device, torch.float64)
     return masses, token, total, moment
 
 
@@ -213,7 +213,7 @@ def _truncated_rows(
     tiling: Tiling,
     tick: Callable[[], None],
 ) -> RowSums:
-    """Whole rows at once, few of them: what is cut is known only when a row is complete."""
+    """Return the sums of complete rows: truncation needs the whole distribution of a row."""
     import torch
 
     p = distribution_torch(

@@ -1,4 +1,4 @@
-"""From suspect text to token ids and back to characters; a ``tokenizer.json`` as it stands."""
+"""Tokens of a text and their characters, and a tokenizer that needs only ``tokenizer.json``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pura.scheme import F64, I64, Profile
 from pura.scheme.profile import PROMPT_HOLE, SYSTEM_HOLE
 
 _FLAT: Final = 300
-"""Places at the beginning of a vocabulary that say little: single bytes, in no order."""
+"""Ids at the beginning of a vocabulary that are not ordered by frequency: single bytes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +41,7 @@ class Tokens:
 
 
 class HasTokenizer(Protocol):
-    """A model, as far as its tokenizer is concerned."""
+    """The part of a model that concerns its tokenizer."""
 
     @property
     def tokenizer(self) -> Any:
@@ -54,12 +54,12 @@ class HasTokenizer(Protocol):
 
 @contextlib.contextmanager
 def tokenizing() -> Iterator[None]:
-    """Turn whatever a tokenizer raises into one error; its words may quote the text.
+    """Turn every error of a tokenizer into one of ours; its message could quote the text.
 
-    A panic of the Rust code is no ``Exception``, so that it would end the program.
+    A panic of the Rust code is not an ``Exception`` and would end the program.
 
     Raises:
-        ModelError: The tokenizer gave up.
+        ModelError: The tokenizer failed.
     """
     try:
         yield
@@ -73,12 +73,12 @@ def tokenise(tokenizer: Any, text: str) -> Tokens:
     """Return the token ids of a suspect text and the characters they stand for.
 
     Args:
-        tokenizer: Of the transformers library; that of a model is its attribute ``tokenizer``.
-        text: Any text; NUL characters are text like any other.
+        tokenizer: A tokenizer of the transformers library, such as ``model.tokenizer``.
+        text: Any text; NUL characters are ordinary characters.
 
     Raises:
-        InputError: The text holds half of a surrogate pair, which no encoding can write.
-        ModelError: The tokenizer gave up on the text.
+        InputError: The text contains half of a surrogate pair, which no encoding can write.
+        ModelError: The tokenizer failed.
     """
     try:
         text.encode("utf-8")
@@ -108,19 +108,19 @@ def tokenise(tokenizer: Any, text: str) -> Tokens:
 
 
 def beginning_ids(tokenizer: Any, profile: Profile, prompt: str) -> tuple[int, ...]:
-    """Return the tokens that stand before a text: template and system prompt around a prompt.
+    """Return the tokens before a text: the prompt, inside chat template and system prompt.
 
-    The template may hold control tokens, which are the generator's own. What fills its holes is
-    data: control tokens that it quotes are spelled out, as in a suspect text.
+    The template may contain control tokens of the generator. The texts that fill its placeholders
+    are data: control tokens in them are spelled out, as in a suspect text.
 
     Args:
-        tokenizer: Of the transformers library.
-        profile: With or without a template; without one the prompt stands alone.
-        prompt: What the model was asked; may be empty.
+        tokenizer: A tokenizer of the transformers library.
+        profile: Profile with or without a template; without one only the prompt is used.
+        prompt: Prompt of the generating model; may be empty.
 
     Raises:
-        InputError: Half of a surrogate pair in the prompt.
-        ModelError: The tokenizer gave up.
+        InputError: The prompt contains half of a surrogate pair.
+        ModelError: The tokenizer failed.
     """
     if profile.chat_template is None:
         return tuple(tokenise(tokenizer, prompt).ids.tolist())
@@ -140,17 +140,17 @@ def beginning_ids(tokenizer: Any, profile: Profile, prompt: str) -> tuple[int, .
         if part in control:
             ids.append(control[part])
         else:
-            # Holes are filled in one go, so that nothing in a fill is taken for a hole.
+            # All placeholders are filled at once, so that a fill cannot contain a placeholder.
             filled = holes.sub(lambda hole: fills[hole[0]], part)
             ids += tokenise(tokenizer, filled).ids.tolist()
     return tuple(ids)
 
 
 def _byte_spans(tokenizer: Any, ids: I64, text: str) -> I64 | None:
-    """Count the bytes of each token; exact for byte-level vocabularies, None for others.
+    """Return spans from the bytes of each token, for byte-level vocabularies; None for others.
 
-    A byte-level token is written with one character per byte. The library's own offsets leave
-    the blank in front of a word out, which would leave holes in a shaded text.
+    A byte-level token is written with one character per byte. The offsets of the library omit the
+    blank before a word, which would leave gaps in a shaded text.
     """
     from tokenizers import decoders
 
@@ -159,19 +159,19 @@ def _byte_spans(tokenizer: Any, ids: I64, text: str) -> I64 | None:
         return None
     if backend.normalizer is not None and backend.normalizer.normalize_str(text) != text:
         return None
-    known, place = np.unique(ids, return_inverse=True)
-    lengths = np.array([len(t or "") for t in tokenizer.convert_ids_to_tokens(known.tolist())])
-    ends = np.cumsum(lengths[place])
+    distinct, indices = np.unique(ids, return_inverse=True)
+    lengths = np.array([len(t or "") for t in tokenizer.convert_ids_to_tokens(distinct.tolist())])
+    ends = np.cumsum(lengths[indices])
     units = np.frombuffer(text.encode("utf-8"), dtype=np.uint8)
     if ends[-1] != units.size:  # a byte that the vocabulary lacks was dropped
         return None
     character = np.cumsum((units & 0xC0) != 0x80) - 1
-    starts = ends - lengths[place]
+    starts = ends - lengths[indices]
     return np.stack([character[starts], character[ends - 1] + 1], axis=1).astype(np.int64)
 
 
 def _close_gaps(offsets: I64, characters: int) -> I64:
-    """Give skipped characters to the token behind them, the last ones to the last token."""
+    """Assign skipped characters to the token after them, the last ones to the last token."""
     spans = offsets.copy()
     reach = np.concatenate(([0], np.maximum.accumulate(offsets[:, 1])))
     spans[:, 0] = np.minimum(spans[:, 0], reach[:-1])
@@ -184,10 +184,10 @@ def _close_gaps(offsets: I64, characters: int) -> I64:
 
 
 def decode(tokenizer: Any, ids: Sequence[int]) -> str:
-    """Return the text of token ids, with nothing tidied and nothing left out.
+    """Return the exact text of token ids, including special tokens and spaces.
 
     Raises:
-        ModelError: The tokenizer gave up.
+        ModelError: The tokenizer failed.
     """
     with tokenizing():
         return str(
@@ -198,31 +198,31 @@ def decode(tokenizer: Any, ids: Sequence[int]) -> str:
 
 
 def word_ids(tokenizer: Any, words: Sequence[str]) -> list[list[int]]:
-    """Return the token ids of words that stand behind a blank, each by itself.
+    """Return the token ids of each word after a blank.
 
     Raises:
-        ModelError: The tokenizer gave up.
+        ModelError: The tokenizer failed.
     """
     spaced = [f" {word}" for word in words]
     if not spaced:
         return []
     with tokenizing():
-        found = tokenizer(spaced, add_special_tokens=False, split_special_tokens=True)
-        return [list(ids) for ids in found["input_ids"]]
+        encoding = tokenizer(spaced, add_special_tokens=False, split_special_tokens=True)
+        return [list(ids) for ids in encoding["input_ids"]]
 
 
 def nats_of(tokenizer: Any, text: str) -> float:
-    """Return how many nats a text takes, written in the tokens of the vocabulary.
+    """Return an estimate of the information in a text, in nats, from its token ids.
 
-    A vocabulary is learnt from text and lists its tokens from the most frequent one on, so its
-    order is a crude model of how probable each is (Zipf): the fewer nats, the likelier a text.
+    A vocabulary is learnt from text and lists frequent tokens first, so the rank of a token
+    estimates its probability (Zipf): the fewer nats, the likelier a text.
 
     Raises:
-        ModelError: The tokenizer gave up.
+        ModelError: The tokenizer failed.
     """
     with tokenizing():
-        found = tokenizer(text, add_special_tokens=False, split_special_tokens=True)
-    return float(_nats_by_rank(len(tokenizer))[found["input_ids"]].sum())
+        encoding = tokenizer(text, add_special_tokens=False, split_special_tokens=True)
+    return float(_nats_by_rank(len(tokenizer))[encoding["input_ids"]].sum())
 
 
 @lru_cache(maxsize=2)
@@ -231,16 +231,16 @@ def _nats_by_rank(size: int) -> F64:
 
 
 def usual_spelling(tokenizer: Any, words: Iterable[str]) -> dict[str, str]:
-    """Return words in small letters as the tokenizer's vocabulary spells them.
+    """Return the usual capitalisation of words, by the tokenizer's vocabulary.
 
-    A vocabulary is learnt from text, so it is a lexicon: of a word in small letters, with a
-    capital, and in capitals, that form is the usual one that takes the fewest tokens, and of
-    single tokens the one with the lowest id, which was met most often. A word that is no single
-    token in any form keeps its small letters unless a capital saves tokens.
+    A vocabulary is learnt from text, so it serves as a lexicon. Of a word in lower case, with a
+    capital, and in upper case, the usual form takes the fewest tokens; among single tokens it is
+    the most frequent one, with the lowest id. A word that is never a single token stays in lower
+    case unless a capital saves tokens.
 
     Args:
-        tokenizer: A bare tokenizer of the transformers library.
-        words: In small letters.
+        tokenizer: A tokenizer of the transformers library.
+        words: Words in lower case.
     """
     listed = list(words)
     if not listed:
@@ -250,8 +250,8 @@ def usual_spelling(tokenizer: Any, words: Iterable[str]) -> dict[str, str]:
     usual = {}
     for number, word in enumerate(listed):
         three = ids[3 * number : 3 * number + 3]
-        # Several tokens: the first form, in small letters, unless another takes fewer.
-        ranks = [(len(t), t[0] if len(t) == 1 else place) for place, t in enumerate(three)]
+        # Several tokens: the first form, in lower case, unless another takes fewer.
+        ranks = [(len(t), t[0] if len(t) == 1 else index) for index, t in enumerate(three)]
         usual[word] = forms[number][ranks.index(min(ranks))]
     return usual
 
@@ -272,9 +272,16 @@ def tokenizer_fingerprint(tokenizer: Any) -> str:
 
 
 _CLASSES: Final = ("TokenizersBackend", "PreTrainedTokenizerFast")
-_NAMED: Final = ("bos_token", "eos_token", "pad_token", "unk_token", "sep_token", "mask_token")
+_SPECIAL_TOKENS: Final = (
+    "bos_token",
+    "eos_token",
+    "pad_token",
+    "unk_token",
+    "sep_token",
+    "mask_token",
+)
 _LISTED: Final = ("additional_special_tokens", "extra_special_tokens")
-# What has no effect on ids, spans and decoding as they are asked for here.
+# Settings without effect on ids, spans and decoding as they are used here.
 _IDLE: Final = {
     "backend",
     "chat_template",
@@ -287,20 +294,20 @@ _IDLE: Final = {
     "tokenizer_class",
     "truncation_side",
 }
-_OWN: Final = ("backend_tokenizer", "bos_token_id", "eos_token_id")
+_OWN_ATTRIBUTES: Final = ("backend_tokenizer", "bos_token_id", "eos_token_id")
 _MARKS: Final = ("content", "lstrip", "normalized", "rstrip", "single_word", "special")
 
 
 class FileTokenizer:
-    """A tokenizer of its file alone; speaks as one of transformers does.
+    """A tokenizer from ``tokenizer.json`` alone, with the interface of transformers.
 
-    Whatever is asked for beyond this comes from the library's own, which is loaded then.
+    Anything beyond this interface is passed to the tokenizer of transformers, which is loaded then.
 
     Args:
         folder: An inspected model folder.
-        backend: What its ``tokenizer.json`` holds.
-        config: Its ``tokenizer_config.json``.
-        load: Loads the library's own of a folder.
+        backend: The tokenizer in its ``tokenizer.json``.
+        config: The content of its ``tokenizer_config.json``.
+        load: Loads the tokenizer of transformers from a folder.
 
     Attributes:
         backend_tokenizer: The tokenizer of the tokenizers library.
@@ -320,7 +327,7 @@ class FileTokenizer:
         self.backend_tokenizer = backend
         self.bos_token_id, self.eos_token_id = (
             None if config.get(name) is None else backend.token_to_id(config[name])
-            for name in _NAMED[:2]
+            for name in _SPECIAL_TOKENS[:2]
         )
 
     def __len__(self) -> int:
@@ -332,37 +339,37 @@ class FileTokenizer:
         *,
         add_special_tokens: bool = True,
         split_special_tokens: bool = False,
-        **more: Any,
+        **options: Any,
     ) -> Any:
-        """Return ``input_ids`` and ``offset_mapping`` of a text, or the ids of several."""
+        """Return ``input_ids`` and ``offset_mapping`` of a text, or ``input_ids`` of several."""
         offsets = "return_offsets_mapping" if isinstance(text, str) else None
-        if any(wish for name, wish in more.items() if name != offsets):
+        if any(wish for name, wish in options.items() if name != offsets):
             return self._whole()(
                 text,
                 add_special_tokens=add_special_tokens,
                 split_special_tokens=split_special_tokens,
-                **more,
+                **options,
             )
         backend = self.backend_tokenizer
         backend.encode_special_tokens = split_special_tokens
         if isinstance(text, str):
-            found = backend.encode(text, add_special_tokens=add_special_tokens)
-            return {"input_ids": found.ids, "offset_mapping": found.offsets}
+            encoding = backend.encode(text, add_special_tokens=add_special_tokens)
+            return {"input_ids": encoding.ids, "offset_mapping": encoding.offsets}
         several = backend.encode_batch(text, add_special_tokens=add_special_tokens)
-        return {"input_ids": [found.ids for found in several]}
+        return {"input_ids": [encoding.ids for encoding in several]}
 
     @property
     def added_tokens_decoder(self) -> dict[int, Any]:
         """The added tokens by id."""
-        found: dict[int, Any] = self.backend_tokenizer.get_added_tokens_decoder()
-        return found
+        tokens: dict[int, Any] = self.backend_tokenizer.get_added_tokens_decoder()
+        return tokens
 
     def convert_ids_to_tokens(self, ids: list[int]) -> list[str | None]:
-        """Return the string of each token; None where an id has none."""
+        """Return the string of each token; None for an id without one."""
         return [*map(self.backend_tokenizer.id_to_token, ids)]
 
     def decode(self, ids: Sequence[int], *, skip_special_tokens: bool = False, **_: object) -> str:
-        """Return the text of token ids, a tensor [L] too, with nothing tidied."""
+        """Return the exact text of token ids, which may be a tensor [L]."""
         text: str = self.backend_tokenizer.decode(
             [int(number) for number in ids], skip_special_tokens=skip_special_tokens
         )
@@ -374,8 +381,8 @@ class FileTokenizer:
         return getattr(self._whole(), name)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        # What is set beyond the file (padding_side, pad_token …) is for the library's own.
-        if name.startswith("_") or name in _OWN:
+        # Other settings (padding_side, pad_token …) belong to the tokenizer of transformers.
+        if name.startswith("_") or name in _OWN_ATTRIBUTES:
             super().__setattr__(name, value)
         else:
             setattr(self._whole(), name, value)
@@ -389,12 +396,12 @@ class FileTokenizer:
 def file_tokenizer(
     folder: Path, model_type: str, load: Callable[[Path], Any]
 ) -> FileTokenizer | None:
-    """Return the tokenizer of an inspected folder, or None where the library may change it.
+    """Return the tokenizer of an inspected folder, or None if transformers might change it.
 
     Args:
         folder: The folder.
-        model_type: Of its config.
-        load: Loads the library's own of a folder, for what is asked beyond the file.
+        model_type: ``model_type`` in its config.
+        load: Loads the tokenizer of transformers from a folder, for anything beyond the file.
     """
     names = {path.name for path in folder.iterdir()}
     if not {"tokenizer.json", "tokenizer_config.json"} <= names:
@@ -404,31 +411,31 @@ def file_tokenizer(
     config = read_object(folder / "tokenizer_config.json", MAX_CONFIG_BYTES)
     if config.get("tokenizer_class") not in _CLASSES:
         return None
-    if set(config) - _IDLE - {*_NAMED, *_LISTED, "added_tokens_decoder"}:
+    if set(config) - _IDLE - {*_SPECIAL_TOKENS, *_LISTED, "added_tokens_decoder"}:
         return None
     from tokenizers import Tokenizer
 
     backend: Any = Tokenizer.from_file(str(folder / "tokenizer.json"))
-    if backend.post_processor is None or not _all_known(backend, config):
+    if backend.post_processor is None or not _all_listed(backend, config):
         return None
     return FileTokenizer(folder, backend, config, load)
 
 
-def _all_known(backend: Any, config: dict[str, Any]) -> bool:
-    """Whether every token that the settings name is one of the file, and marked there alike."""
+def _all_listed(backend: Any, config: dict[str, Any]) -> bool:
+    """Return whether all tokens in the settings are in the file, with the same properties."""
     added = backend.get_added_tokens_decoder()
-    contents = {token.content for token in added.values()}
-    named = [config[name] for name in _NAMED if config.get(name) is not None]
+    token_texts = {token.content for token in added.values()}
+    names = [config[name] for name in _SPECIAL_TOKENS if config.get(name) is not None]
     for name in _LISTED:
         listed = config.get(name)
-        named += listed if isinstance(listed, list) else [listed] if listed else []
-    if not all(isinstance(token, str) and token in contents for token in named):
+        names += listed if isinstance(listed, list) else [listed] if listed else []
+    if not all(isinstance(token, str) and token in token_texts for token in names):
         return False
-    said = config.get("added_tokens_decoder", {})
-    if not isinstance(said, dict):
+    described = config.get("added_tokens_decoder", {})
+    if not isinstance(described, dict):
         return False
     marks = {str(i): {mark: getattr(t, mark) for mark in _MARKS} for i, t in added.items()}
     return all(
         isinstance(token, dict) and marks.get(number) == {m: token.get(m) for m in _MARKS}
-        for number, token in said.items()
+        for number, token in described.items()
     )

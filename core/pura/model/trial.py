@@ -1,4 +1,4 @@
-"""A stranger's model is loaded and used once in a child with limits that can be stopped."""
+"""Loading and using an unknown model once, in a limited child process that can be stopped."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from pura.base.linux import PARENT
 from pura.base.process import NO_WINDOW, NOT_SHUT_STATUS, converse, start_child
 from pura.base.progress import Checkpoint, never_cancelled
 
-_BEAT_S: Final = 0.1
-_TAIL: Final = 4000
+_BEAT_S: Final = 0.1  # seconds between two heartbeats
+_TAIL: Final = 4000  # bytes of the child's output that are returned
 
 
 def run_child(
@@ -36,12 +36,12 @@ def run_child(
 
     Args:
         command: Program and arguments; no shell reads them.
-        folder: Working folder; also where the child's words are kept while it runs.
-        environment: The whole environment of the child.
-        heartbeat: Called ten times a second; whatever it raises kills the child first.
+        folder: Working folder; also holds the output of the child while it runs.
+        environment: The complete environment of the child.
+        heartbeat: Called ten times a second; if it raises, the child is killed first.
 
     Returns:
-        Exit status and the end of what the child said.
+        Exit status and the end of the child's output.
     """
     log = folder / "child.log"
     with log.open("wb") as sink:
@@ -65,24 +65,24 @@ def run_child(
             child.kill()
             child.wait()
             raise
-    words = log.read_bytes()[-_TAIL:].decode("utf-8", "replace")
+    output = log.read_bytes()[-_TAIL:].decode("utf-8", "replace")
     log.unlink()
-    return status, words
+    return status, output
 
 
 CHILD: Final = "pura.model.trial"
 MAX_ANSWER_BYTES: Final = 1 << 16
 START_SECONDS: Final = 60
-# Bytes of weights that the slowest machine takes in a second, and memory for each of them: GGUF
-# packs a weight into two bits or more, and its expanded form is there twice for a while.
+# Bytes of weights that the slowest machine loads in a second, and memory for each of them: GGUF
+# packs a weight into two bits or more, and its expanded form exists twice for a while.
 PLAIN_PACE: Final = 10_000_000
 PACKED_PACE: Final = 1_000_000
 PLAIN_GROWTH: Final = 4
 PACKED_GROWTH: Final = 40
 SPARE_BYTES: Final = 2 << 30
 """Memory beyond that of the weights, for the libraries' own work."""
-# What trips expressions that try everything: long runs of one sign, of alternating ones, and
-# letters of many scripts. The last line is plain prose.
+# Texts that slow down backtracking regular expressions: long runs of one character, of alternating
+# ones, and letters of many scripts. The last line is plain prose.
 _PROBE: Final = "\n".join(
     (
         *(sign * 2000 for sign in ("a", "A", " ", "0", "!", "\n", "\t", "ä", "中", "🙂", "\u0301")),
@@ -100,33 +100,33 @@ def load_on_trial(path: Path, *, heartbeat: Checkpoint = never_cancelled) -> Non
 
     Args:
         path: An inspected folder of safetensors, or a GGUF file.
-        heartbeat: Called twenty times a second; whatever it raises kills the child first.
+        heartbeat: Called twenty times a second; if it raises, the child is killed first.
 
     Raises:
-        ModelError: The child refused the model, broke a limit, or died of it.
+        ModelError: The child refused the model, exceeded a limit, or died.
     """
     with tempfile.TemporaryDirectory(prefix="pura-rehearsal-") as folder:
-        alone, scratch = Path(folder, "alone"), Path(folder, "scratch")
-        alone.mkdir()
+        link_folder, scratch = Path(folder, "alone"), Path(folder, "scratch")
+        link_folder.mkdir()
         scratch.mkdir()
-        _converse(linked_alone(path, alone) if path.is_file() else path, scratch, heartbeat)
+        _converse(linked_alone(path, link_folder) if path.is_file() else path, scratch, heartbeat)
 
 
 def linked_alone(file: Path, folder: Path) -> Path:
-    """Return a link to a file in an empty folder: libraries look for others beside it.
+    """Return a link to a file in an empty folder, since libraries look for files beside it.
 
-    Where the user may make no symbolic links (Windows) it is a second name of the file, and on
-    another disk a copy.
+    If the user may not create symbolic links (Windows), it is a hard link or, on another disk, a
+    copy.
 
     Raises:
         OSError: The file cannot be read, or the disk is full.
     """
-    link, whole = folder / file.name, file.resolve()
+    link, resolved = folder / file.name, file.resolve()
     for make in (link.symlink_to, link.hardlink_to):
         with suppress(OSError):
-            make(whole)
+            make(resolved)
             return link
-    shutil.copyfile(whole, link)
+    shutil.copyfile(resolved, link)
     return link
 
 
@@ -138,7 +138,7 @@ def _converse(path: Path, scratch: Path, heartbeat: Checkpoint) -> None:
     ending = converse(
         child,
         json.dumps([str(path.absolute()), str(scratch)]).encode() + b"\n",
-        seconds=2 * _seconds(path) + START_SECONDS,  # on the clock; the machine may be busy
+        seconds=2 * _seconds(path) + START_SECONDS,  # wall-clock time; the machine may be busy
         most=MAX_ANSWER_BYTES,
         heartbeat=heartbeat,
     )
@@ -166,12 +166,12 @@ def _refusal(packed: object) -> ModelError:
 
 
 def enter_sandbox(path: Path, *, scratch: Path, writable: Sequence[Path] = ()) -> None:
-    """Shut this process in with one model, within limits that follow from its size.
+    """Enter the sandbox with access to one model, with limits that follow from its size.
 
     Args:
         path: A folder, or a GGUF file, or a link to one, that lies alone in its folder.
         scratch: A folder for the libraries' own files.
-        writable: Other folders in which files may be made.
+        writable: Other folders in which files may be created.
     """
     tempfile.tempdir = str(scratch)
     files = [file.resolve() for file in _files(path)]
@@ -197,7 +197,7 @@ def _seconds(path: Path) -> int:
 
 
 def main() -> None:
-    """Read the request, bring the libraries, enter the sandbox, load, tokenise, read."""
+    """Read the request, import the libraries, enter the sandbox, load, tokenise, read."""
     linux.die_with_parent()
     from pura.model import libraries
 
@@ -220,8 +220,8 @@ def main() -> None:
     try:
         facts = inspect(path)
         stored = "" if facts is None else facts.dtype
-        here = Device(kind="cpu", name="", dtype=_DTYPES.get(stored, "float32"), reason="")
-        model = load.load_model(path, here)
+        device = Device(kind="cpu", name="", dtype=_DTYPES.get(stored, "float32"), reason="")
+        model = load.load_model(path, device)
         ids = tokenise(model.tokenizer, _PROBE).ids[-8:]
         with torch.inference_mode():
             model.network(torch.from_numpy(ids)[None] % model.vocab_size)
@@ -229,7 +229,7 @@ def main() -> None:
         answer = error.packed()
     except MemoryError:
         answer = ModelError("model.memory").packed()
-    except Exception as error:  # of the network itself; the library's words may quote anything
+    except Exception as error:  # the library's message may quote anything
         answer = ModelError("model.load", kind=type(error).__name__).packed()
     sys.stdout.buffer.write(json.dumps(answer).encode())
     sys.stdout.buffer.flush()

@@ -1,17 +1,17 @@
-"""Feeding pieces of documents to the network: in which order, which together, and what comes out.
+"""Feeding pieces of documents to the network: their order, their batches, and their results.
 
-Rows of about the same length share a pass, be they of one text or of many. What stands behind the
-end of a shorter one changes nothing before it, so it needs no mask; and at most a tenth of a pass
-is such padding. A row is a window. Pieces that begin with the states of others follow right behind
-those, so that only a few states are kept at a time; where the model takes a mask, many of them
-stand in one row, and those of a short window in that window's own row.
+Rows of about the same length share a pass, whether they come from one text or from many. Padding
+after the end of a shorter row changes nothing before it, so it needs no mask, and it takes at most
+a tenth of a pass. A row is a window. Pieces that begin with the states of others follow directly
+after those, so that only a few states are kept at a time. If the model takes a mask, many of them
+share one row; pieces that begin with a short window share the row of that window.
 
 There are two types of batch, since a pass under a mask keeps no states: :class:`PlainBatch` and
-:class:`MaskedBatch`. Each refuses what it cannot feed.
+:class:`MaskedBatch`. Each refuses pieces that it cannot feed.
 
-A mask lets every token
-see the states that its piece begins with and the piece up to itself, and positions are given, so
-that nothing is copied for a piece and the numbers are those of a pass over its whole window.
+A mask lets every token see the states that its piece begins with, and the piece up to itself.
+Positions are passed too, so that nothing is copied for a piece and the results are those of a pass
+over its complete window.
 """
 
 from __future__ import annotations
@@ -51,25 +51,25 @@ if TYPE_CHECKING:
 
 Row = tuple[Piece, ...]
 
-PADDING: Final = 0.1  # share of a pass that may go on what is thrown away
+PADDING: Final = 0.1  # largest share of padding in a pass
 _FULL: Final = "full_attention"
 _SLIDING: Final = "sliding_attention"
-MASK: Final = 1024  # numbers of a mask for every input that a batch may have
+MASK: Final = 1024  # numbers in a mask, for each input that a batch may have
 
 TOGETHER: Final = 384
-"""Inputs up to which a window and what begins with its states make one row. Under a mask attention
-reckons what a window of its own leaves out; from some 400 inputs on that costs more than a pass."""
+"""Most inputs in a row of a window and the pieces that begin with its states. Under a mask,
+attention computes weights that are zero; above some 400 inputs that costs more than a new pass."""
 
 
 @dataclass(frozen=True)
 class PlainBatch:
-    """Pieces side by side, a row each; the states that others wait for are kept.
+    """Pieces side by side, one in each row; states that other pieces need are kept.
 
     Attributes:
-        pieces: One, which may begin with states that were kept; or several that begin with none.
+        pieces: A single piece, which may begin with kept states; or several that do not.
 
     Raises:
-        ValueError: Several, and one of them begins with states.
+        ValueError: There are several pieces, and one of them begins with states.
     """
 
     pieces: tuple[Piece, ...]
@@ -97,18 +97,18 @@ class MaskedBatch:
             that were kept.
 
     Raises:
-        ValueError: A piece outside waits for the states of one of these, or there are several rows
-            and one begins with states that were kept.
+        ValueError: A piece outside the batch needs the states of one of these, or there are
+            several rows and one begins with kept states.
     """
 
     rows: tuple[Row, ...]
 
     def __post_init__(self) -> None:
         for row in self.rows:
-            begun = [piece.source for piece in row if piece.source is not None]
-            if any(piece.takers > begun.count(piece) for piece in row):
+            sources = [piece.source for piece in row if piece.source is not None]
+            if any(piece.takers > sources.count(piece) for piece in row):
                 raise ValueError("a piece outside of the row waits for states that are not kept")
-            if len(self.rows) > 1 and any(source not in row for source in begun):
+            if len(self.rows) > 1 and any(source not in row for source in sources):
                 raise ValueError("only a row alone can begin with kept states")
 
     @property
@@ -139,22 +139,22 @@ Batch = PlainBatch | MaskedBatch
 
 
 def size_of(row: Row) -> int:
-    """Return how many inputs of a row are fed."""
+    """Return the number of inputs of a row that are fed."""
     return sum(piece.size for piece in row)
 
 
 def plan_batches(
-    pieces: Iterable[Piece], *, most: int, chunk: int | None, masks: bool
+    pieces: Iterable[Piece], *, max_inputs: int, chunk: int | None, masks: bool
 ) -> list[Batch]:
     """Put all pieces that are still to be read into batches, in the order in which they are fed.
 
-    What is looked at, and may end its document, comes before the other texts of all documents.
+    Texts that are looked at, and may end their document, come before the other texts.
 
     Args:
-        pieces: What is to be fed. A source that is not among them was read.
-        most: Inputs of a batch, padding included.
-        chunk: Inputs at most between two looks; None for no look.
-        masks: The model takes a mask, so that pieces can stand in one row.
+        pieces: Pieces to be fed. A source that is not among them was read.
+        max_inputs: Most inputs of a batch, including padding.
+        chunk: Most inputs between two looks; None for no look.
+        masks: Whether the model takes a mask, so that pieces can share a row.
     """
     first: list[Piece] = []
     later: list[Piece] = []
@@ -163,72 +163,79 @@ def plan_batches(
             (later if piece.text.waits else first).append(piece)
     return [
         batch
-        for some in (first, later)
+        for group in (first, later)
         for batch in batches(
-            some, most=most, alone=lambda piece: step_of(piece, most, chunk), masks=masks
+            group,
+            max_inputs=max_inputs,
+            solo_size=lambda piece: step_of(piece, max_inputs, chunk),
+            masks=masks,
         )
     ]
 
 
-def step_of(piece: Piece, most: int, chunk: int | None) -> int:
-    """Return how many inputs of a piece go through the network together when it is fed alone."""
-    return most if chunk is None or not piece.text.looked_at else min(most, chunk)
+def step_of(piece: Piece, max_inputs: int, chunk: int | None) -> int:
+    """Return how many inputs go through the network together if a piece is fed alone."""
+    return max_inputs if chunk is None or not piece.text.looked_at else min(max_inputs, chunk)
 
 
 def batches(
-    pieces: Sequence[Piece], *, most: int, alone: Callable[[Piece], int], masks: bool
+    pieces: Sequence[Piece], *, max_inputs: int, solo_size: Callable[[Piece], int], masks: bool
 ) -> list[Batch]:
-    """Put pieces into batches, in an order in which what a piece begins with was read before.
+    """Put pieces into batches, in an order in which each source precedes its followers.
 
     Args:
-        pieces: What is to be fed. A source that is not among them was read.
-        most: Inputs of a batch, padding included.
-        alone: Inputs from which on a piece goes alone, in steps.
-        masks: The model takes a mask, so that pieces can stand in one row.
+        pieces: Pieces to be fed. A source that is not among them was read.
+        max_inputs: Most inputs of a batch, including padding.
+        solo_size: Returns the size above which a piece is fed alone, in steps.
+        masks: Whether the model takes a mask, so that pieces can share a row.
     """
-    here = set(pieces)
-    behind = defaultdict[Piece | None, list[Piece]](list)
+    planned = set(pieces)
+    followers = defaultdict[Piece | None, list[Piece]](list)
     for piece in pieces:
-        behind[piece.source if piece.source in here else None].append(piece)
+        followers[piece.source if piece.source in planned else None].append(piece)
     out: list[Batch] = []
 
     def joined(piece: Piece) -> Row:
-        """Return a piece and all that begins with its states as one row; empty where it is none."""
-        row = (piece, *behind[piece])
-        complete = piece.takers == len(behind[piece]) and not any(p.takers for p in behind[piece])
-        fits = size_of(row) <= min(TOGETHER, alone(piece))
+        """Return a piece and its followers as one row; an empty row if they cannot share one."""
+        row = (piece, *followers[piece])
+        complete = piece.takers == len(followers[piece]) and not any(
+            p.takers for p in followers[piece]
+        )
+        fits = size_of(row) <= min(TOGETHER, solo_size(piece))
         return row if masks and len(row) > 1 and complete and fits else ()
 
-    def put(some: Sequence[Piece]) -> None:
-        whole = [piece for piece in some if piece.source is None]
-        rows = {piece: joined(piece) for piece in whole}
-        out.extend(map(MaskedBatch, _side_by_side([r for r in rows.values() if r], most, alone)))
-        for plain in _side_by_side([(p,) for p in whole if not rows[p]], most, alone):
+    def add_pieces(group: Sequence[Piece]) -> None:
+        roots = [piece for piece in group if piece.source is None]
+        rows = {piece: joined(piece) for piece in roots}
+        out.extend(
+            map(MaskedBatch, _side_by_side([r for r in rows.values() if r], max_inputs, solo_size))
+        )
+        for plain in _side_by_side([(p,) for p in roots if not rows[p]], max_inputs, solo_size):
             follow(PlainBatch(tuple(piece for (piece,) in plain)))
-        for batch in _behind_states([p for p in some if p.source], most, alone, masks):
+        for batch in _behind_states([p for p in group if p.source], max_inputs, solo_size, masks):
             follow(batch)
 
     def follow(batch: Batch) -> None:
         out.append(batch)
-        put([piece for source in batch.pieces for piece in behind[source]])
+        add_pieces([piece for source in batch.pieces for piece in followers[source]])
 
-    put(behind[None])
+    add_pieces(followers[None])
     return out
 
 
 def _side_by_side(
-    rows: Sequence[Row], most: int, alone: Callable[[Piece], int]
+    rows: Sequence[Row], max_inputs: int, solo_size: Callable[[Piece], int]
 ) -> Iterator[tuple[Row, ...]]:
-    """Rows that begin with nothing, the longest first; equal ones stay in their order."""
+    """Yield batches of rows without kept states, the longest first; equal ones keep their order."""
     batch: list[Row] = []
     fed = width = 0
     for row in sorted(rows, key=lambda row: -size_of(row)):
         size = size_of(row)
-        if size > alone(row[0]):
+        if size > solo_size(row[0]):
             yield (row,)
             continue
-        whole = width * (len(batch) + 1)
-        if batch and (whole > most or fed + size < (1 - PADDING) * whole):
+        area = width * (len(batch) + 1)
+        if batch and (area > max_inputs or fed + size < (1 - PADDING) * area):
             yield tuple(batch)
             batch, fed = [], 0
         if not batch:
@@ -240,39 +247,39 @@ def _side_by_side(
 
 
 def _behind_states(
-    pieces: Sequence[Piece], most: int, alone: Callable[[Piece], int], masks: bool
+    pieces: Sequence[Piece], max_inputs: int, solo_size: Callable[[Piece], int], masks: bool
 ) -> Iterator[Batch]:
-    """Pieces that begin with kept states, as many as make a mask of bearable size.
+    """Yield batches of pieces that begin with kept states, within a bearable size of the mask.
 
-    One whose own states are wanted goes alone: those of a row stand between others. Behind several
-    sources the mask hides most of them, so that little is put behind more than one.
+    A piece with states that others need is fed alone, since a row mixes the states of its pieces.
+    With several sources the mask hides most of them, so such rows are kept short.
     """
     row: list[Piece] = []
-    begun: dict[Piece | None, int] = {}
+    sources: dict[Piece | None, int] = {}
     fed = 0
     for piece in pieces:
-        if piece.takers or piece.size > alone(piece) or not masks:
+        if piece.takers or piece.size > solo_size(piece) or not masks:
             yield PlainBatch((piece,))
             continue
-        more = begun | {piece.source: max(begun.get(piece.source, 0), piece.begin)}
+        widened = sources | {piece.source: max(sources.get(piece.source, 0), piece.begin)}
         inputs = fed + piece.size
-        limit = most * MASK if len(more) == 1 else TOGETHER**2 // 2
-        if row and (inputs > most or inputs * (inputs + sum(more.values())) > limit):
+        limit = max_inputs * MASK if len(widened) == 1 else TOGETHER**2 // 2
+        if row and (inputs > max_inputs or inputs * (inputs + sum(widened.values())) > limit):
             yield MaskedBatch((tuple(row),))
-            row, inputs, more = [], piece.size, {piece.source: piece.begin}
+            row, inputs, widened = [], piece.size, {piece.source: piece.begin}
         row.append(piece)
-        fed, begun = inputs, more
+        fed, sources = inputs, widened
     if row:
         yield MaskedBatch((tuple(row),))
 
 
-class Found(NamedTuple):
-    """What came out for some tokens of a text.
+class TokenStates(NamedTuple):
+    """Hidden states that predict some tokens of a text.
 
     Attributes:
         text: The text.
         first: The first token.
-        hidden: [N, D], the hidden states that predict it and those behind it.
+        hidden: [N, D], the hidden states that predict it and the tokens after it.
     """
 
     text: PlannedText
@@ -284,7 +291,7 @@ class Passes:
     """A network without its output head.
 
     Args:
-        model: Whose network.
+        model: The model of the network.
     """
 
     def __init__(self, model: LanguageModel) -> None:
@@ -295,16 +302,15 @@ class Passes:
 
     @functools.cached_property
     def keeps_states(self) -> bool:
-        """Whether every layer is attention, whose cache keeps all that it was given."""
+        """Whether every layer is full attention, so that its cache keeps all inputs."""
         layers = new_cache(self._model.network).layers
         return all(type(layer).__name__ == "DynamicLayer" for layer in layers)
 
     @functools.cached_property
     def takes_masks(self) -> bool:
-        """Whether the network takes a mask of any form, and positions beside it.
+        """Whether the network takes an arbitrary mask, and positions.
 
-        Kernels that know nothing but causal attention, and distances that are counted along a mask
-        (ALiBi), do not.
+        Kernels for causal attention only, and distances counted along the mask (ALiBi), do not.
         """
         config, kind = self._decoder.config, type(self._decoder)
         return (
@@ -314,23 +320,23 @@ class Passes:
             and hasattr(sys.modules[kind.__module__], "create_causal_mask")
         )
 
-    def feed(self, batch: Batch, step: int) -> Iterator[list[Found]]:
-        """Feed a batch, and keep the states that others wait for.
+    def feed(self, batch: Batch, step: int) -> Iterator[list[TokenStates]]:
+        """Feed a batch, and keep the states that other pieces need.
 
         Args:
             batch: Rows of pieces.
-            step: Inputs of a piece that go through together when it is alone.
+            step: Inputs that go through the network together if a piece is alone.
 
         Yields:
-            After each pass, what came out of it; nothing where only states were wanted.
+            The hidden states of each pass; an empty list if only states were needed.
         """
         if isinstance(batch, PlainBatch):
             yield from self._plain(batch, step)
         else:
             yield self._masked(batch)
 
-    def _plain(self, batch: PlainBatch, step: int) -> Iterator[list[Found]]:
-        """A row a piece, filled up to the longest with whatever token; one alone in steps."""
+    def _plain(self, batch: PlainBatch, step: int) -> Iterator[list[TokenStates]]:
+        """Feed one piece in each row, padded to the longest; feed a single piece in steps."""
         pieces = batch.pieces
         width, first = max(piece.size for piece in pieces), pieces[0]
         filled = _filled([piece.inputs for piece in pieces], width)
@@ -340,64 +346,66 @@ class Passes:
         if first.begin:
             put_states(cache, _states(pieces))
         for start in range(0, width, step):
-            some = self._ids(filled[:, start : start + step])
-            out = self._decoder(input_ids=some, past_key_values=cache, use_cache=cached)
+            ids = self._ids(filled[:, start : start + step])
+            out = self._decoder(input_ids=ids, past_key_values=cache, use_cache=cached)
             hidden = out.last_hidden_state
-            yield [f for p, h in zip(pieces, hidden, strict=True) for f in _found(p, start, h)]
+            yield [
+                f for p, h in zip(pieces, hidden, strict=True) for f in _token_states(p, start, h)
+            ]
         for number, piece in enumerate(pieces):
             if cache is not None and piece.takers:
-                at = (slice(number, number + 1), slice(None), slice(piece.kept))
-                piece.states = [(layer.keys[at], layer.values[at]) for layer in cache.layers]
+                index = (slice(number, number + 1), slice(None), slice(piece.shared_inputs))
+                piece.states = [(layer.keys[index], layer.values[index]) for layer in cache.layers]
 
-    def _masked(self, batch: MaskedBatch) -> list[Found]:
-        """Rows of several pieces; a single row may stand behind states that were kept."""
+    def _masked(self, batch: MaskedBatch) -> list[TokenStates]:
+        """Feed rows of several pieces; a single row may follow kept states."""
         pieces, rows = batch.pieces, batch.rows
         cache, width = None, max(size_of(row) for row in rows)
-        if any(_begun(pieces).values()):
+        if any(_source_inputs(pieces).values()):
             cache = new_cache(self._model.network)
             put_states(cache, _states(pieces), grows=False)
         ids = self._ids(_filled([np.concatenate([p.inputs for p in row]) for row in rows], width))
-        places = [np.concatenate([p.begin + np.arange(p.size) for p in row]) for row in rows]
-        see, far = map(np.stack, zip(*(_seen(row, width) for row in rows), strict=True))
+        positions = [np.concatenate([p.begin + np.arange(p.size) for p in row]) for row in rows]
+        see, distance = map(np.stack, zip(*(_visibility(row, width) for row in rows), strict=True))
         out = self._decoder(
             input_ids=ids,
-            attention_mask=self.masks(see, far),
-            position_ids=self._ids(_filled(places, width)),
+            attention_mask=self.masks(see, distance),
+            position_ids=self._ids(_filled(positions, width)),
             past_key_values=cache,
             use_cache=cache is not None,
         )
-        found = []
+        outputs = []
         for row, hidden in zip(rows, out.last_hidden_state, strict=True):
             begin = 0
             for piece in row:
-                found += _found(piece, 0, hidden[begin : begin + piece.size])
+                outputs += _token_states(piece, 0, hidden[begin : begin + piece.size])
                 begin += piece.size
-        return found
+        return outputs
 
-    def masks(self, see: npt.NDArray[np.bool_], far: I64) -> Any:
-        """Return a mask as the network takes it: one for each kind of layer where there are two.
+    def masks(self, see: npt.NDArray[np.bool_], distance: I64) -> Any:
+        """Return the attention mask; one for each kind of layer if there are two kinds.
 
         Args:
             see: [B, Q, K], which inputs each input sees.
-            far: [B, Q, K], how many places it stands behind them.
+            distance: [B, Q, K], distance between their positions.
         """
         import torch
 
-        def mask(shown: npt.NDArray[np.bool_]) -> torch.Tensor:
+        def mask(visible: npt.NDArray[np.bool_]) -> torch.Tensor:
             weight = self._model.head.weight
-            hidden = torch.from_numpy(~shown).to(weight.device)
-            made = torch.zeros(hidden.shape, dtype=weight.dtype, device=weight.device)
-            return made.masked_fill_(hidden, torch.finfo(made.dtype).min)[:, None]
+            hidden = torch.from_numpy(~visible).to(weight.device)
+            biases = torch.zeros(hidden.shape, dtype=weight.dtype, device=weight.device)
+            return biases.masked_fill_(hidden, torch.finfo(biases.dtype).min)[:, None]
 
         config, module = self._decoder.config, sys.modules[type(self._decoder).__module__]
         window = getattr(config, "sliding_window", None)
         kinds = getattr(config, "layer_types", None)
-        # Some configurations name a window that their network does not have.
+        # Some configurations name a sliding window that their network does not have.
         slides = hasattr(module, "create_sliding_window_causal_mask")
         if window is None or not slides or (kinds is not None and _SLIDING not in kinds):
             return mask(see)
-        near = mask(see & (far < window))
-        return near if kinds is None else {_FULL: mask(see), _SLIDING: near}
+        local = mask(see & (distance < window))
+        return local if kinds is None else {_FULL: mask(see), _SLIDING: local}
 
     def _ids(self, numbers: I64) -> torch.Tensor:
         import torch
@@ -405,42 +413,42 @@ class Passes:
         return torch.from_numpy(numbers).to(self._model.head.weight.device)
 
 
-def _found(piece: Piece, start: int, hidden: torch.Tensor) -> list[Found]:
-    """Return what is wanted of the outputs of some inputs, if anything is."""
+def _token_states(piece: Piece, start: int, hidden: torch.Tensor) -> list[TokenStates]:
+    """Return the hidden states that are needed of the outputs of some inputs."""
     width = int(hidden.shape[0])
     part = piece.wanted(start, width)
-    found = [] if part is None else [Found(piece.text, part[1], hidden[part[0]])]
-    for text, token, place in piece.asked:
-        row = place - piece.begin - start
+    outputs = [] if part is None else [TokenStates(piece.text, part[1], hidden[part[0]])]
+    for text, token, position in piece.extra_targets:
+        row = position - piece.begin - start
         if 0 <= row < width:
-            found.append(Found(text, token, hidden[row : row + 1]))
-    return found
+            outputs.append(TokenStates(text, token, hidden[row : row + 1]))
+    return outputs
 
 
 def _filled(rows: Sequence[I64], width: int) -> I64:
-    """Return rows as one array, filled up with zeros."""
+    """Return rows as one array, padded with zeros."""
     return np.stack([np.pad(row, (0, width - row.size)) for row in rows])
 
 
-def _begun(pieces: Sequence[Piece]) -> dict[Piece, int]:
-    """Return how many inputs of each source that is not among some pieces they begin with."""
-    here, begun = set(pieces), dict[Piece, int]()
+def _source_inputs(pieces: Sequence[Piece]) -> dict[Piece, int]:
+    """Return, for each source outside these pieces, how many of its inputs they begin with."""
+    own_pieces, counts = set(pieces), dict[Piece, int]()
     for piece in pieces:
-        if piece.source is not None and piece.source not in here:
-            begun[piece.source] = max(begun.get(piece.source, 0), piece.begin)
-    return begun
+        if piece.source is not None and piece.source not in own_pieces:
+            counts[piece.source] = max(counts.get(piece.source, 0), piece.begin)
+    return counts
 
 
 def _states(pieces: Sequence[Piece]) -> States:
-    """Return the states that some pieces begin with, those of one source behind another's.
+    """Return the states that some pieces begin with, joined over their sources.
 
     Raises:
-        ValueError: They are not there; the scheduler looks for that first.
+        ValueError: States are missing; the scheduler checks this beforehand.
     """
     import torch
 
     sources = []
-    for source, count in _begun(pieces).items():
+    for source, count in _source_inputs(pieces).items():
         if source.states is None:
             raise ValueError("the states that a piece begins with were not kept")
         sources.append([(k[:, :, :count], v[:, :, :count]) for k, v in source.states])
@@ -452,33 +460,36 @@ def _states(pieces: Sequence[Piece]) -> States:
     ]
 
 
-def _seen(row: Row, width: int) -> tuple[npt.NDArray[np.bool_], I64]:
-    """Return which columns each input of a row sees: states that were kept, then the row itself.
+def _visibility(row: Row, width: int) -> tuple[npt.NDArray[np.bool_], I64]:
+    """Return which columns each input of a row sees: kept states, then the row itself.
 
-    A column is an input of some piece at some place in its window. An input sees those of its own
-    piece up to itself, and those of the source before the place at which the piece begins.
+    A column is an input of a piece at a position in its window. An input sees the columns of its
+    own piece up to itself, and those of the source before the position at which the piece begins.
 
     Args:
         row: The pieces.
-        width: How long the row is with what fills it up.
+        width: Length of the row, including padding.
 
     Returns:
-        [Q, S + Q], and how many places each input stands behind each column.
+        [Q, S + Q] which columns are visible, and the distance of each input from each column.
     """
-    begun = _begun(row)
-    number = {piece: n for n, piece in enumerate([*begun, *row])}
+    sources = _source_inputs(row)
+    number = {piece: n for n, piece in enumerate([*sources, *row])}
     sizes = [piece.size for piece in row]
-    none = [-1] * (width - sum(sizes))
-    of = np.concatenate([np.repeat(list(number.values()), [*begun.values(), *sizes]), none])
-    place = np.concatenate(
-        [*map(np.arange, begun.values()), *(p.begin + np.arange(p.size) for p in row), none]
+    filling = [-1] * (width - sum(sizes))
+    column_piece = np.concatenate(
+        [np.repeat(list(number.values()), [*sources.values(), *sizes]), filling]
+    )
+    column_position = np.concatenate(
+        [*map(np.arange, sources.values()), *(p.begin + np.arange(p.size) for p in row), filling]
     )
     source = [-2 if p.source is None else number[p.source] for p in row]
-    mine, at = of[-width:, None], place[-width:, None]
-    theirs = np.concatenate([np.repeat(source, sizes), none])[:, None]
-    begin = np.concatenate([np.repeat([p.begin for p in row], sizes), none])[:, None]
-    among, before = (of == mine) & (place <= at), (of == theirs) & (place < begin)
-    return among | before, at - place
+    row_piece, row_position = column_piece[-width:, None], column_position[-width:, None]
+    row_source = np.concatenate([np.repeat(source, sizes), filling])[:, None]
+    row_begin = np.concatenate([np.repeat([p.begin for p in row], sizes), filling])[:, None]
+    among = (column_piece == row_piece) & (column_position <= row_position)
+    before = (column_piece == row_source) & (column_position < row_begin)
+    return among | before, row_position - column_position
 
 
 def put_states(cache: Any, states: States, *, grows: bool = True) -> None:
@@ -487,7 +498,7 @@ def put_states(cache: Any, states: States, *, grows: bool = True) -> None:
     Args:
         cache: The cache.
         states: Kept states.
-        grows: What is fed later stays in it.
+        grows: Whether inputs that are fed later stay in the cache.
     """
     for layer, (keys, values) in zip(cache.layers, states, strict=True):
         layer.lazy_initialization(keys, values)
@@ -497,16 +508,20 @@ def put_states(cache: Any, states: States, *, grows: bool = True) -> None:
 
 
 def _beside(
-    keys: torch.Tensor, values: torch.Tensor, more: torch.Tensor, others: torch.Tensor, *_: Any
+    keys: torch.Tensor,
+    values: torch.Tensor,
+    new_keys: torch.Tensor,
+    new_values: torch.Tensor,
+    *_: Any,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Show a layer kept states and new ones together, and keep nothing of it."""
+    """Return kept and new states of a layer together, without storing the new ones."""
     import torch
 
-    return torch.cat([keys, more], dim=2), torch.cat([values, others], dim=2)
+    return torch.cat([keys, new_keys], dim=2), torch.cat([values, new_values], dim=2)
 
 
 def _layers(model: LanguageModel) -> list[Any]:
-    """Return the decoder's layers; none when the architecture hides them."""
+    """Return the decoder's layers; none if the architecture hides them."""
     import torch
 
     config = model.network.config.get_text_config()
@@ -542,11 +557,11 @@ class WindowScheduler:
         model: The model.
         profile: Temperature, top-k, top-p.
         orders: The secret orders of ``K`` keys.
-        tiling: How much is held at once.
-        chunk: Tokens at most between two looks.
-        progress: Gets what is done and what there is to do, in multiplications.
+        tiling: Sizes of the parts held in memory.
+        chunk: Most tokens between two looks.
+        progress: Called with the work done and all work, in multiplications.
         checkpoint: Called between layers and tiles; may raise.
-        kept: Has the pieces that an interrupted run has read, and gets those of this one.
+        stored_pieces: Pieces that an interrupted run has read; those of this run are added.
     """
 
     model: LanguageModel
@@ -556,12 +571,12 @@ class WindowScheduler:
     chunk: int | None
     progress: Callable[[int, int], None]
     checkpoint: Callable[[], None]
-    kept: ReadPieces | None = None
+    stored_pieces: ReadPieces | None = None
     _passes: Passes = field(init=False)
     _documents: list[PlannedDocument] = field(default_factory=list, init=False)
     _queue: deque[Batch] = field(default_factory=deque, init=False)
-    _done: int = field(default=0, init=False)
-    _each: int = field(default=0, init=False)  # done between two ticks
+    _work_done: int = field(default=0, init=False)
+    _work_per_tick: int = field(default=0, init=False)
     _total: int = field(default=0, init=False)
     _short_of_memory: bool = field(default=False, init=False)
 
@@ -577,9 +592,9 @@ class WindowScheduler:
         """Add a document.
 
         Args:
-            texts: Its readings.
-            windows: How each is cut.
-            look: Who looks at the first one.
+            texts: Token ids of its readings.
+            windows: Windows of each reading.
+            look: Called with the results of the first reading so far.
         """
         self._documents.append(
             PlannedDocument.of(
@@ -593,10 +608,10 @@ class WindowScheduler:
         )
 
     def run(self) -> None:
-        """Feed everything; a batch for which memory is short is fed again in smaller pieces."""
+        """Feed everything; if memory is short, feed the batch again in smaller pieces."""
         self._plan(self._unread())
-        if self.kept is not None:
-            self.progress(self._done, self._total)
+        if self.stored_pieces is not None:
+            self.progress(self._work_done, self._total)
         with between(self._passes.layers, self._tick):
             while self._queue:
                 batch = self._queue.popleft()
@@ -608,25 +623,25 @@ class WindowScheduler:
             self.progress(self._total, self._total)
 
     def finish(self) -> list[list[Reading] | ModelError]:
-        """Return the readings of each document, or why it has none."""
-        found = [document.finish() for document in self._documents]
+        """Return the readings of each document, or the error that prevented them."""
+        outcomes = [document.finish() for document in self._documents]
         return [
-            one
-            if isinstance(one, ModelError)
-            else [replace(reading, short_of_memory=self._short_of_memory) for reading in one]
-            for one in found
+            outcome
+            if isinstance(outcome, ModelError)
+            else [replace(reading, short_of_memory=self._short_of_memory) for reading in outcome]
+            for outcome in outcomes
         ]
 
     def _unread(self) -> list[Piece]:
-        """Write down what an interrupted run has read; return what is still to be fed."""
+        """Set the results of an interrupted run; return the pieces still to be fed."""
         pieces = [piece for document in self._documents for piece in document.pieces]
-        if self.kept is None:
+        if self.stored_pieces is None:
             return pieces
         read, fed = list[Piece](), set[Piece]()
         for piece in pieces:
-            numbers = None if piece.text.document.over else self.kept.find(piece.digest)
+            numbers = None if piece.text.document.over else self.stored_pieces.find(piece.digest)
             if numbers is None:
-                # A source is fed once more: its states are in no file.
+                # A source is fed again, since its states were not stored.
                 waits: Piece | None = piece
                 while waits is not None:
                     fed.add(waits)
@@ -641,24 +656,24 @@ class WindowScheduler:
         for piece in read:
             if piece not in fed:
                 piece.done()
-                self._done += self._work([piece])
+                self._work_done += self._work([piece])
         return [piece for piece in pieces if piece in fed]
 
     def _tick(self) -> None:
-        """One layer or one tile is through."""
+        """Count a layer or tile as done."""
         self.checkpoint()
-        self._done = min(self._done + self._each, self._total)
-        self.progress(self._done, self._total)
+        self._work_done = min(self._work_done + self._work_per_tick, self._total)
+        self.progress(self._work_done, self._total)
 
     def _step(self, piece: Piece) -> int:
         return step_of(piece, self.tiling.chunk, self.chunk)
 
     def _plan(self, pieces: Iterable[Piece]) -> None:
-        """Put pieces in the order in which they are fed."""
+        """Queue pieces in the order in which they are fed."""
         self._queue = deque(
             plan_batches(
                 pieces,
-                most=self.tiling.chunk,
+                max_inputs=self.tiling.chunk,
                 chunk=self.chunk,
                 masks=self._passes.takes_masks,
             )
@@ -666,15 +681,15 @@ class WindowScheduler:
         self._count()
 
     def _count(self) -> None:
-        self._total = self._done + sum(self._work(batch.pieces) for batch in self._queue)
+        self._total = self._work_done + sum(self._work(batch.pieces) for batch in self._queue)
 
     def _work(self, pieces: Iterable[Piece]) -> int:
-        """How many multiplications some pieces take, but for attention."""
+        """Return the multiplications that some pieces take, without attention."""
         layers, head = self._passes.weights, self.model.head.weight.numel()
         return sum(piece.size * layers + piece.rows * head for piece in pieces)
 
     def _attempt(self, batch: Batch) -> bool:
-        """Feed a batch; False where memory was short."""
+        """Feed a batch; return False if memory was short."""
         pieces = batch.pieces
         if lost := batch.lost():
             for piece in lost:
@@ -686,7 +701,7 @@ class WindowScheduler:
         except (MemoryError, RuntimeError) as error:
             if _is_out_of_memory(error):
                 return False
-            if len(pieces) > 1:  # one of them may be at fault: the others go alone
+            if len(pieces) > 1:  # one of them may be at fault: feed each alone
                 self._alone(pieces)
             else:
                 document = pieces[0].text.document
@@ -695,8 +710,8 @@ class WindowScheduler:
         else:
             for piece in pieces:
                 piece.done()
-                if self.kept is not None and not piece.text.document.over:
-                    self.kept.add(piece.digest, piece.numbers)
+                if self.stored_pieces is not None and not piece.text.document.over:
+                    self.stored_pieces.add(piece.digest, piece.numbers)
         return True
 
     def _alone(self, pieces: Sequence[Piece]) -> None:
@@ -705,52 +720,52 @@ class WindowScheduler:
         self._count()
 
     def _feed(self, batch: Batch) -> None:
-        """Feed a batch; what is looked at may end its document half-way."""
+        """Feed a batch; a look may end its document half-way."""
         pieces, step = batch.pieces, self._step(batch.pieces[0])
         passes = -(-pieces[0].size // step) if len(pieces) == 1 else 1
         layers = sum(piece.size for piece in pieces) * self._passes.weights
-        self._each = each = layers // (passes * max(1, len(self._passes.layers)))
-        for found in self._passes.feed(batch, step):
-            if found:
-                self._sum_up(found)
-                self._each = each
-            for text, first, hidden in found:
+        self._work_per_tick = layer_work = layers // (passes * max(1, len(self._passes.layers)))
+        for outputs in self._passes.feed(batch, step):
+            if outputs:
+                self._sum_up(outputs)
+                self._work_per_tick = layer_work
+            for text, first, hidden in outputs:
                 if text.document.show(text, first, len(hidden)):
                     self._leave(text.document)
             if all(piece.text.document.over for piece in pieces):
                 return
 
     def _leave(self, document: PlannedDocument) -> None:
-        """Leave out what is still to be read of a document."""
+        """Remove the pieces of a document from the queue."""
         left = (batch.without(document) for batch in self._queue)
         self._queue = deque(batch for batch in left if batch is not None)
         document.forget()
         self._count()
 
-    def _sum_up(self, found: Sequence[Found]) -> None:
-        """Write down what hidden states say of the tokens that they predict."""
+    def _sum_up(self, outputs: Sequence[TokenStates]) -> None:
+        """Set the results of the tokens that some hidden states predict."""
         import torch
 
-        hidden = torch.cat([one.hidden for one in found])
-        aims = np.concatenate([f.text.reading.ids[f.first :][: len(f.hidden)] for f in found])
+        hidden = torch.cat([output.hidden for output in outputs])
+        aims = np.concatenate([f.text.reading.ids[f.first :][: len(f.hidden)] for f in outputs])
         targets = torch.from_numpy(aims).to(hidden.device)
         tiles = tile_count(
             self.model.head, len(hidden), len(self.orders), self.profile, self.tiling
         )
-        self._each = len(hidden) * self.model.head.weight.numel() // tiles
+        self._work_per_tick = len(hidden) * self.model.head.weight.numel() // tiles
         sums = row_sums(
             self.model.head, hidden, targets, self.orders, self.profile, self.tiling, self._tick
         )
         begin = 0
-        for text, first, h in found:
+        for text, first, h in outputs:
             text.write(first, sums, slice(begin, begin + len(h)))
             begin += len(h)
 
     def _shrink(self) -> None:
-        """Give memory back and go on with smaller pieces.
+        """Release memory, and continue with smaller pieces.
 
         Raises:
-            ModelError: There is nothing left to make smaller.
+            ModelError: The pieces cannot become smaller.
         """
         import torch
 
@@ -766,9 +781,9 @@ class WindowScheduler:
 def _is_out_of_memory(error: BaseException) -> bool:
     import torch
 
-    words = str(error).lower()
+    message = str(error).lower()
     return (
         isinstance(error, MemoryError | torch.OutOfMemoryError)
-        or "out of memory" in words
-        or "can't allocate memory" in words
+        or "out of memory" in message
+        or "can't allocate memory" in message
     )

@@ -1,4 +1,4 @@
-"""The value by which a mark and a manifest name each other, and the text's fingerprint."""
+"""The value that links a mark and a manifest, and the fingerprint of a text."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ _PROFILE_BYTES: Final = 4
 _HEAD_BYTES: Final = _PROFILE_BYTES + 1
 _BYTE: Final = 8
 _UNRELIABLE: Final = ("broken", "damaged")
-"""Manifests of which nothing is relied on."""
+"""Reasons for which a manifest is not relied on at all."""
 FINGERPRINT: Final = "com.writerslogic.text-fingerprint.1"
-"""The registered fingerprint of a text, 256 bits, as C2PA's list of algorithms names it."""
+"""Name of the 256-bit text fingerprint in C2PA's list of algorithms."""
 _FINGERPRINT_BYTES: Final = 32
 
 
 @dataclass(frozen=True, kw_only=True)
 class BindingValue:
-    """What a soft binding's value says.
+    """The meaning of a soft binding's value.
 
     Attributes:
-        profile: First 8 hex digits of the profile's fingerprint; empty in the form of 0.3, which
-            names none.
-        payload: Characters 0 and 1; in the form of 0.3 with zeros in front up to whole bytes.
+        profile: First 8 hex digits of the profile's fingerprint; empty in the form of version 0.3,
+            which names no profile.
+        payload: Characters 0 and 1; in the form of version 0.3, padded with zeros to full bytes.
     """
 
     profile: str
     payload: str
 
     def names(self, payload: str, profile: str) -> bool:
-        """Whether this is the value of a payload under a profile's fingerprint."""
+        """Return whether this value names a payload under a profile's fingerprint."""
         if not self.profile:
             return int(self.payload, 2) == int(payload, 2) and len(payload) <= len(self.payload)
         return self.payload == payload and profile.startswith(self.profile)
@@ -55,7 +55,7 @@ def binding_value(payload: str, profile: str) -> str:
         profile: The profile's fingerprint, 16 hex digits.
 
     Raises:
-        PayloadError: The payload has another form.
+        PayloadError: The payload is invalid.
     """
     from pura.scheme import Payload  # NumPy, which no page of help waits for
 
@@ -67,58 +67,58 @@ def binding_value(payload: str, profile: str) -> str:
 
 
 def former_binding_value(payload: str) -> str:
-    """Return the value that 0.3 gave a payload: without profile and width."""
+    """Return the value of a payload in the form of version 0.3, without profile and width."""
     return base64.b64encode(_packed(payload)).decode()
 
 
 def binding_values(value: str) -> tuple[BindingValue, ...]:
-    """Return what a value can say: the present form if it is one, and that of 0.3.
+    """Return the possible meanings of a value: in the present form, if valid, and in that of 0.3.
 
     Raises:
-        ValueError: It is no base64, or empty.
+        ValueError: The value is not base64, or is empty.
     """
     try:
-        data = base64.b64decode(value, validate=True)
+        decoded = base64.b64decode(value, validate=True)
     except binascii.Error:
         raise ValueError("base64") from None
-    if not data:
+    if not decoded:
         raise ValueError("base64")
-    found = [BindingValue(profile="", payload=_unpacked(data, _BYTE * len(data)))]
-    if len(data) > _HEAD_BYTES:
-        width, body = data[_PROFILE_BYTES], data[_HEAD_BYTES:]
+    readings = [BindingValue(profile="", payload=_unpacked(decoded, _BYTE * len(decoded)))]
+    if len(decoded) > _HEAD_BYTES:
+        width, body = decoded[_PROFILE_BYTES], decoded[_HEAD_BYTES:]
         number = int.from_bytes(body, "big")
         if width and len(body) == -(-width // _BYTE) and not number >> width:
-            profile = data[:_PROFILE_BYTES].hex()
-            found.insert(0, BindingValue(profile=profile, payload=_unpacked(body, width)))
-    return tuple(found)
+            profile = decoded[:_PROFILE_BYTES].hex()
+            readings.insert(0, BindingValue(profile=profile, payload=_unpacked(body, width)))
+    return tuple(readings)
 
 
 def compared(
     manifests: Sequence[ManifestFacts], payloads: Sequence[str], profile: str
 ) -> tuple[ManifestFacts, ...]:
-    """Say of each manifest whether it names one of the marks.
+    """Return manifests with the result of comparing each with the marks of a text.
 
     Args:
-        manifests: Those that came with a text.
+        manifests: Manifests of a text.
         payloads: Identified payloads of its marks.
         profile: The profile's fingerprint.
     """
 
-    def binding(one: ManifestFacts) -> str:
-        if one.why in _UNRELIABLE:
+    def binding(manifest: ManifestFacts) -> str:
+        if manifest.why in _UNRELIABLE:
             return ABSENT
-        if one.elsewhere:
+        if manifest.elsewhere:
             return DIFFERS
-        if not one.values or not payloads:
+        if not manifest.values or not payloads:
             return ABSENT
-        said = [value for text in one.values for value in binding_values(text)]
-        return AGREES if any(v.names(p, profile) for v in said for p in payloads) else DIFFERS
+        values = [value for text in manifest.values for value in binding_values(text)]
+        return AGREES if any(v.names(p, profile) for v in values for p in payloads) else DIFFERS
 
-    return tuple(replace(one, soft_binding=binding(one)) for one in manifests)
+    return tuple(replace(manifest, soft_binding=binding(manifest)) for manifest in manifests)
 
 
 def stated(audit: Audit, manifests: Sequence[ManifestFacts]) -> Audit:
-    """Return a record with the manifests that came with the text, and what names its marks."""
+    """Return a record with the manifests of its text and the binding values of its marks."""
     payloads = [bits for mark in audit.named_marks if (bits := mark.payload.bits) is not None]
     profile = audit.profile.fingerprint
     return replace(
@@ -132,7 +132,7 @@ def text_fingerprint(text: str) -> str:
     """Return the registered fingerprint of a text, 64 hex digits; empty without the extra.
 
     Args:
-        text: Without manifests, and without lone surrogates.
+        text: The text, without manifests and without lone surrogates.
     """
     try:
         import c2pa_text_binding
@@ -142,13 +142,13 @@ def text_fingerprint(text: str) -> str:
 
 
 def fingerprint_of(value: object) -> str:
-    """Return a fingerprint that somebody states, as 64 hex digits.
+    """Convert a fingerprint in a manifest to 64 hex digits.
 
     Args:
-        value: Hex digits, as its makers write it, base64, as C2PA does, or bytes.
+        value: Hex digits, as the algorithm's authors write it, base64, as in C2PA, or bytes.
 
     Raises:
-        ValueError: It is none.
+        ValueError: The value is not a fingerprint.
     """
     if isinstance(value, str):
         hexadecimal = len(value) == 2 * _FINGERPRINT_BYTES
@@ -158,14 +158,14 @@ def fingerprint_of(value: object) -> str:
     return value.hex()
 
 
-def bits_apart(one: str, other: str) -> int:
-    """Return in how many bits two fingerprints differ: 0 to 256, about 101 for unrelated texts."""
-    return (int(one, 16) ^ int(other, 16)).bit_count()
+def bits_apart(first: str, second: str) -> int:
+    """Return how many bits of two fingerprints differ, about 101 of 256 for unrelated texts."""
+    return (int(first, 16) ^ int(second, 16)).bit_count()
 
 
 def _packed(payload: str) -> bytes:
     return int(payload, 2).to_bytes(-(-len(payload) // _BYTE), "big")
 
 
-def _unpacked(data: bytes, width: int) -> str:
-    return f"{int.from_bytes(data, 'big'):0{width}b}"
+def _unpacked(packed: bytes, width: int) -> str:
+    return f"{int.from_bytes(packed, 'big'):0{width}b}"

@@ -1,7 +1,7 @@
-"""Boxes of a manifest store (JUMBF, ISO 19566-5): what a repository has to know of one.
+"""Parsing the boxes of a manifest store (JUMBF, ISO 19566-5), as far as a repository needs it.
 
-Nothing is verified. Boxes lie within boxes to a fixed depth, and every length is checked against
-the bytes that are there.
+Nothing is verified. Boxes are nested to a fixed depth, and every length is checked against the
+available bytes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Active(NamedTuple):
 
     Attributes:
         identifier: Its label, e.g. ``urn:c2pa:…``.
-        alone: A store that holds it and no other.
+        alone: A store that contains only this manifest.
     """
 
     identifier: str
@@ -33,19 +33,19 @@ def active(store: bytes) -> Active:
     """Return the active manifest of a store.
 
     Raises:
-        ValueError: The bytes are no manifest store.
+        ValueError: The bytes are not a manifest store.
     """
-    [(kind, content, _)] = _boxes(store)
-    label, manifests = _labelled(kind, content)
+    [(kind, store_body, _)] = _boxes(store)
+    label, manifests = _labelled(kind, store_body)
     if label != "c2pa" or not manifests:
         raise ValueError("store")
-    kind, body, whole = manifests[-1]
+    kind, body, manifest_box = manifests[-1]
     identifier, _ = _labelled(kind, body)
     if not _IDENTIFIER.fullmatch(identifier):
         raise ValueError("identifier")
-    description = next(_boxes(content))[2]
-    head = (_HEAD + len(description) + len(whole)).to_bytes(4, "big")
-    return Active(identifier, head + b"jumb" + description + whole)
+    description = next(_boxes(store_body))[2]
+    head = (_HEAD + len(description) + len(manifest_box)).to_bytes(4, "big")
+    return Active(identifier, head + b"jumb" + description + manifest_box)
 
 
 class _Box(NamedTuple):
@@ -54,36 +54,43 @@ class _Box(NamedTuple):
     whole: bytes
 
 
-def _boxes(data: bytes) -> Iterator[_Box]:
-    """Walk over boxes that lie side by side.
+def _boxes(encoded: bytes) -> Iterator[_Box]:
+    """Yield consecutive boxes.
 
     Raises:
         ValueError: A length is wrong.
     """
-    at = 0
-    while at < len(data):
-        size, head = int.from_bytes(data[at : at + 4], "big"), _HEAD
+    offset = 0
+    while offset < len(encoded):
+        size, head = int.from_bytes(encoded[offset : offset + 4], "big"), _HEAD
         if size == 1:
-            size, head = int.from_bytes(data[at + _HEAD : at + _LONG_HEAD], "big"), _LONG_HEAD
+            size, head = (
+                int.from_bytes(encoded[offset + _HEAD : offset + _LONG_HEAD], "big"),
+                _LONG_HEAD,
+            )
         elif size == 0:  # to the end
-            size = len(data) - at
-        if not head <= size <= len(data) - at:
+            size = len(encoded) - offset
+        if not head <= size <= len(encoded) - offset:
             raise ValueError("length")
-        yield _Box(data[at + 4 : at + _HEAD], data[at + head : at + size], data[at : at + size])
-        at += size
+        yield _Box(
+            encoded[offset + 4 : offset + _HEAD],
+            encoded[offset + head : offset + size],
+            encoded[offset : offset + size],
+        )
+        offset += size
 
 
-def _labelled(kind: bytes, content: bytes) -> tuple[str, list[_Box]]:
+def _labelled(kind: bytes, body: bytes) -> tuple[str, list[_Box]]:
     """Return the label of a superbox and the boxes in it.
 
     Raises:
-        ValueError: It is none, or has no label.
+        ValueError: The box is not a superbox, or has no label.
     """
-    description, *inner = _boxes(content) if kind == b"jumb" else [_Box(b"", b"", b"")]
-    said = description.content
-    if description.kind != b"jumd" or len(said) <= _UUID_BYTES or not said[16] & _LABELLED:
+    description, *inner = _boxes(body) if kind == b"jumb" else [_Box(b"", b"", b"")]
+    header = description.content
+    if description.kind != b"jumd" or len(header) <= _UUID_BYTES or not header[16] & _LABELLED:
         raise ValueError("superbox")
-    label, ended, _ = said[_UUID_BYTES + 1 :].partition(b"\0")
+    label, ended, _ = header[_UUID_BYTES + 1 :].partition(b"\0")
     if not ended:
         raise ValueError("label")
     return label.decode("ascii"), inner

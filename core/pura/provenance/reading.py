@@ -1,8 +1,8 @@
-"""Manifests in and beside a text: where they stand, and what a verifier says of them.
+"""Manifests in and beside a text: their positions, and the result of verifying them.
 
-Finding and cutting them out needs no library (C2PA 2.4, Annex A.8 and A.9). Verifying does, the
-extra ``provenance``, and is done in the documents' sandboxed child only
-(:mod:`pura.documents.manifests`): what is verified are strangers' bytes.
+Finding and removing them needs no library (C2PA 2.4, Annex A.8 and A.9). Verifying needs the extra
+``provenance`` and is done only in the sandboxed child of the documents
+(:mod:`pura.documents.manifests`), because the bytes come from strangers.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from pura.record.provenance import (
 )
 
 MAX_MANIFEST_BYTES: Final = 2 << 20
-"""Bytes of one manifest in a text; honest ones have some ten thousand."""
+"""Largest manifest in a text, in bytes; genuine ones have some ten thousand."""
 MAX_MANIFESTS: Final = 16
-"""Manifests of one text that are looked at; an honest text has one."""
+"""Most manifests of a text that are examined; a genuine text has one."""
 MAX_DEPTH: Final = 32
-"""Levels of nesting of what a manifest says."""
+"""Deepest nesting of the JSON report of a manifest."""
 _MAX_SHOWN: Final = 120
-"""Characters of a name, a date or an address in a manifest that are kept."""
-_MAX_VALUES: Final = 8
-_MAX_VALUE: Final = 120
+"""Most characters that are kept of a name, a date or an address in a manifest."""
+_MAX_VALUES: Final = 8  # soft-binding values of a manifest that are kept
+_MAX_VALUE: Final = 120  # characters of a value; longer ones are ignored
 
 MAGIC: Final = b"C2PATXT\0"
 VERSION: Final = 1
@@ -45,10 +45,10 @@ _HEADER: Final = len(MAGIC) + 1 + 4  # magic, version, length (big-endian)
 _SELECTOR: Final = "[\ufe00-\ufe0f\U000e0100-\U000e01ef]"
 _RUN: Final = re.compile(f"{_SELECTOR}+")
 WRAPPER: Final = re.compile(f"\ufeff?{_SELECTOR}{{8,}}")
-"""Also one that is damaged: no script and no emoji has so many selectors in a row."""
+"""Matches damaged manifests too: no script or emoji has so many selectors in a row."""
 _BEGIN: Final = "-----BEGIN C2PA MANIFEST-----"
 _END: Final = "-----END C2PA MANIFEST-----"
-_DATA: Final = "data:application/c2pa;base64,"
+_DATA_URI: Final = "data:application/c2pa;base64,"
 _REFERENCE: Final = re.compile(
     r"\s*(?:data:application/c2pa;base64,[\w+/=\s]*|[A-Za-z][\w+.-]*:\S+)\s*"
 )
@@ -69,7 +69,7 @@ FILES: Final = {
     "pdf": ("application/pdf", b"c2pa"),
     "html": ("text/html", b"c2pa"),
 }
-"""Formats whose files hold a manifest, with their media type and bytes without which none does."""
+"""File formats that can hold a manifest: media type, and bytes present in every such file."""
 _ALGORITHM: Final = re.compile(r"[\w.-]+\.pura\.\d+")
 
 
@@ -79,12 +79,12 @@ class Wrapper:
 
     Attributes:
         form: ``a8`` or ``a9``.
-        start: First character that is cut out with it.
+        start: First character that is removed with it.
         end: Character after the last.
         first: First character of the manifest itself.
-        size: Bytes of the manifest, 0 where that is not known or it stands elsewhere.
-        whole: It has the known form, and all of it is there.
-        reference: Where it is, if the text only names it.
+        size: Bytes of the manifest; 0 if unknown, or if the manifest is elsewhere.
+        whole: Whether it has the expected form and is complete.
+        reference: Address of the manifest, if the text only names it.
     """
 
     form: str
@@ -96,63 +96,67 @@ class Wrapper:
     reference: str = ""
 
 
-def encode(data: bytes) -> str:
+def encode(manifest: bytes) -> str:
     """Return bytes as variation selectors."""
-    return "".join(chr(0xFE00 + b if b < 16 else 0xE0100 + b - 16) for b in data)
+    return "".join(chr(0xFE00 + b if b < 16 else 0xE0100 + b - 16) for b in manifest)
 
 
 def wrappers(text: str) -> list[Wrapper]:
-    """Return the manifests of a text, in the order in which they stand."""
-    found: list[Wrapper] = []
-    for one in sorted((*_selectors(text), *_armour(text)), key=lambda one: one.start):
-        if not found or one.start >= found[-1].end:
-            found.append(one)
-    return found
+    """Return the manifests of a text, in order."""
+    accepted: list[Wrapper] = []
+    for wrapper in sorted((*_selectors(text), *_armour(text)), key=lambda wrapper: wrapper.start):
+        if not accepted or wrapper.start >= accepted[-1].end:
+            accepted.append(wrapper)
+    return accepted
 
 
 def cuts(text: str) -> list[tuple[int, int]]:
-    """Return the stretches of a text that are manifests, or what is left of one."""
-    armour = ((one.start, one.end) for one in _armour(text))
+    """Return the stretches of a text that are manifests or remains of one."""
+    armour = ((wrapper.start, wrapper.end) for wrapper in _armour(text))
     return [*(match.span() for match in WRAPPER.finditer(text)), *armour]
 
 
 def without(text: str) -> str:
     """Return a text without its manifests."""
-    pieces, place = [], 0
+    pieces, position = [], 0
     for start, end in sorted(cuts(text)):
-        pieces.append(text[place:start])
-        place = max(place, end)
-    return "".join((*pieces, text[place:]))
+        pieces.append(text[position:start])
+        position = max(position, end)
+    return "".join((*pieces, text[position:]))
 
 
 def _selectors(text: str) -> Iterator[Wrapper]:
-    """Find manifests in characters that show nothing (A.8).
+    """Find manifests in invisible characters (A.8).
 
-    What stands before the first selector is not asked for: a U+FEFF at the beginning of a file is
-    lost as its byte order mark.
+    A U+FEFF before the first selector is optional: at the beginning of a file it is lost as byte
+    order mark.
     """
     magic = encode(MAGIC)
     start = text.find(magic)
     while start >= 0:
         run = _RUN.match(text, start)
-        data = b"" if run is None else _decode(run[0])
-        size = int.from_bytes(data[len(MAGIC) + 1 : _HEADER], "big") if len(data) >= _HEADER else 0
-        whole = 0 < size <= len(data) - _HEADER and data[len(MAGIC)] == VERSION
-        end = start + len(data)
-        after = text.find(magic, start + (_HEADER + size if whole else len(MAGIC)))
+        decoded = b"" if run is None else _decode(run[0])
+        size = (
+            int.from_bytes(decoded[len(MAGIC) + 1 : _HEADER], "big")
+            if len(decoded) >= _HEADER
+            else 0
+        )
+        complete = 0 < size <= len(decoded) - _HEADER and decoded[len(MAGIC)] == VERSION
+        end = start + len(decoded)
+        after = text.find(magic, start + (_HEADER + size if complete else len(MAGIC)))
         yield Wrapper(
             form="a8",
             start=start - text.startswith("\ufeff", start - 1),
             end=min(end, after) if after >= 0 else end,
             first=start,
             size=size,
-            whole=whole,
+            whole=complete,
         )
         start = after
 
 
 def _armour(text: str) -> Iterator[Wrapper]:
-    """Find manifests between the two lines of A.9; what only speaks of these lines is none."""
+    """Find manifests between the two marker lines of A.9; ignore text that only mentions them."""
     begin = text.find(_BEGIN)
     while begin >= 0:
         inside = begin + len(_BEGIN)
@@ -166,16 +170,16 @@ def _armour(text: str) -> Iterator[Wrapper]:
             continue
         if _REFERENCE.fullmatch(text, inside, close):
             start, end = _lines(text, begin, close + len(_END))
-            named = text[inside:close].strip()
-            here = named.startswith(_DATA)
+            reference = text[inside:close].strip()
+            embedded = reference.startswith(_DATA_URI)
             yield Wrapper(
                 form="a9",
                 start=start,
                 end=end,
                 first=begin,
-                size=3 * (len(named) - len(_DATA)) // 4 if here else 0,
+                size=3 * (len(reference) - len(_DATA_URI)) // 4 if embedded else 0,
                 whole=True,
-                reference="" if here else named,
+                reference="" if embedded else reference,
             )
             begin = text.find(_BEGIN, close)
         else:
@@ -183,7 +187,7 @@ def _armour(text: str) -> Iterator[Wrapper]:
 
 
 def _lines(text: str, start: int, end: int) -> tuple[int, int]:
-    """Widen a block to its lines: signs of a comment around it, fences of nothing but it."""
+    """Extend a block to full lines, with comment characters and fences that enclose only it."""
     head = text.rfind("\n", 0, start) + 1
     if not _SIGNS.fullmatch(text, head, start):
         return start, end
@@ -201,7 +205,7 @@ def _lines(text: str, start: int, end: int) -> tuple[int, int]:
         head, tail = above, below
     if tail < len(text):
         return head, tail + 1
-    # At the end of a text the line end before it was put there with it.
+    # At the end of a text, the line break before the block was added with it.
     return head - text.startswith("\n", head - 1) if head else 0, tail
 
 
@@ -212,12 +216,12 @@ def _decode(run: str) -> bytes:
 
 @dataclass(frozen=True, kw_only=True)
 class Asset:
-    """What may hold manifests: a text, or a file of a format that can.
+    """A text or file that may hold manifests.
 
     Attributes:
         form: A name of :data:`FILES`, or ``text``.
-        data: Its bytes; of a text the original ones where these are UTF-8.
-        text: The text without manifests, for its fingerprint; empty where there is more than one.
+        data: The bytes; for a text the original ones, if these are UTF-8.
+        text: The text without manifests, for its fingerprint; empty if there are several texts.
     """
 
     form: str
@@ -225,53 +229,53 @@ class Asset:
     text: str
 
 
-def named(assets: Sequence[Asset], why: str) -> list[tuple[ManifestFacts, ...]]:
-    """Return the manifests of assets without looking into any.
+def named(assets: Sequence[Asset], reason: str) -> list[tuple[ManifestFacts, ...]]:
+    """Return the manifests of assets without verifying them.
 
     Args:
-        assets: Each may hold manifests.
-        why: Why they are not checked.
+        assets: Texts and files that may hold manifests.
+        reason: Reason why they are not checked.
     """
 
     def of(asset: Asset) -> tuple[ManifestFacts, ...]:
         if asset.form != "text":
             form = "a7" if asset.form == "html" else asset.form
-            return (ManifestFacts(form=form, state=UNCHECKED, why=why),)
-        found = wrappers(asset.data.decode("utf-8", "replace"))[:MAX_MANIFESTS]
-        return tuple(_named(one, why) for one in found)
+            return (ManifestFacts(form=form, state=UNCHECKED, why=reason),)
+        listed = wrappers(asset.data.decode("utf-8", "replace"))[:MAX_MANIFESTS]
+        return tuple(_named(wrapper, reason) for wrapper in listed)
 
     return [of(asset) for asset in assets]
 
 
-def _named(one: Wrapper, why: str) -> ManifestFacts:
-    if not one.whole:
-        return ManifestFacts(form=one.form, state=INVALID, why="damaged")
-    if one.reference:
-        where = _shown(one.reference)
-        return ManifestFacts(form=one.form, state=UNCHECKED, why="reference", reference=where)
-    return ManifestFacts(form=one.form, state=UNCHECKED, why=why)
+def _named(wrapper: Wrapper, reason: str) -> ManifestFacts:
+    if not wrapper.whole:
+        return ManifestFacts(form=wrapper.form, state=INVALID, why="damaged")
+    if wrapper.reference:
+        address = _shown(wrapper.reference)
+        return ManifestFacts(form=wrapper.form, state=UNCHECKED, why="reference", reference=address)
+    return ManifestFacts(form=wrapper.form, state=UNCHECKED, why=reason)
 
 
 def installed() -> bool:
-    """Whether the extra ``provenance`` is installed; nothing is imported for it."""
+    """Return whether the extra ``provenance`` is installed, without importing it."""
     return all(importlib.util.find_spec(name) for name in ("encypher_c2pa", "c2pa_text_binding"))
 
 
 SWITCHES: Final = {
     "ENCYPHER_C2PA_TELEMETRY": "off",
     "ENCYPHER_C2PA_ONLINE": "off",
-    # Where it keeps whether somebody opted in; each call says no, which it would write down there.
+    # The folder in which it stores an opt-in; every call here opts out, which it would store.
     "ENCYPHER_C2PA_CONFIG_DIR": os.devnull,
 }
-"""The verifier reports failures and fetches manifests where somebody opted in: nobody can."""
+"""Environment of the verifier: it may neither report failures nor fetch manifests."""
 Verifier = Callable[[Asset], tuple[ManifestFacts, ...]]
 
 
 def load(trust: str) -> Verifier:
-    """Import the libraries and return what verifies; in the sandboxed child, before it is shut.
+    """Import the libraries and return the verifier; call it before the child enters the sandbox.
 
     Args:
-        trust: Certificates whose signatures are trusted, PEM; empty trusts nobody.
+        trust: Trusted certificates, PEM; empty trusts nobody.
     """
     os.environ.update(SWITCHES)
     library = importlib.import_module("encypher_c2pa")
@@ -281,13 +285,13 @@ def load(trust: str) -> Verifier:
 
 @dataclass(frozen=True, kw_only=True)
 class StoreFacts:
-    """What can be relied on of a manifest store that came without its text.
+    """The verified facts about a manifest store without its text.
 
     Attributes:
-        state: ``valid``: its signature holds, and the signer is on the list; ``untrusted``: its
-            signature holds; ``invalid``; ``not-checked``. Whether it belongs to a text is open.
-        fingerprint: Of the text that it was made for, 64 hex digits, as its signer says; empty
-            where it says none, or the signature does not hold.
+        state: ``valid``: its signature is valid, and the signer is on the list; ``untrusted``: its
+            signature is valid; ``invalid``; ``not-checked``. Its text remains open.
+        fingerprint: Fingerprint of its text, 64 hex digits, as the signer states it; empty if not
+            stated, or if the signature is invalid.
     """
 
     state: str
@@ -295,19 +299,19 @@ class StoreFacts:
 
 
 _ANY_TEXT: Final = b"x"
-"""Stands in for the text that a store was made for; the library verifies no store without one."""
+"""Placeholder for the text of a store, as the library verifies no store without a text."""
 _TEXT_ABSENT: Final = frozenset({"assertion.dataHash.mismatch", "assertion.dataHash.malformed"})
-"""Faults of a sound store that is held against another text than its own.
+"""Faults of a sound store that is verified with another text than its own.
 
-The second one is that of a store without a wrapper in the text: the stand-in has none either.
+The second one arises for a store without a wrapper in the text, as the placeholder has none.
 """
 
 
 def load_for_stores(trust: str) -> Callable[[bytes], StoreFacts]:
-    """Import the library and return what verifies a store by itself; in the sandboxed child.
+    """Import the library and return a verifier of single stores, for the sandboxed child.
 
     Args:
-        trust: Certificates whose signatures are trusted, PEM; empty trusts nobody.
+        trust: Trusted certificates, PEM; empty trusts nobody.
     """
     os.environ.update(SWITCHES)
     library = importlib.import_module("encypher_c2pa")
@@ -315,15 +319,15 @@ def load_for_stores(trust: str) -> Callable[[bytes], StoreFacts]:
 
 
 def _report(
-    library: ModuleType, data: bytes, media: str, trust: str, **options: bytes
+    library: ModuleType, file_bytes: bytes, media: str, trust: str, **options: bytes
 ) -> Mapping[str, Any]:
-    """Return what the library reports of a file, asking no network and trusting the list alone.
+    """Return the library's report on a file, offline and with only the given list trusted.
 
     Raises:
-        ValueError: It cannot parse the file.
+        ValueError: The library cannot parse the file.
     """
     report: Mapping[str, Any] = library.verify(
-        data,
+        file_bytes,
         media,
         trust_pem=trust or None,
         tsa_trust_pem=trust or None,
@@ -336,14 +340,14 @@ def _report(
 
 
 def _store_facts(store: bytes, trust: str, library: ModuleType) -> StoreFacts:
-    """Verify signature and assertions of a store; its text is not here."""
+    """Verify signature and assertions of a store without its text."""
     try:
         report = _report(library, _ANY_TEXT, "text/plain", trust, manifest_store=store)
     except ValueError:  # the library's error for a store that it cannot parse
         return StoreFacts(state=INVALID)
-    faults = {str(one.get("code")) for one in report["validation_results"]["failure"]}
-    told = report["manifest_report"]
-    active = told["manifests"].get(told.get("active_manifest"), {})
+    faults = {str(fault.get("code")) for fault in report["validation_results"]["failure"]}
+    manifest_report = report["manifest_report"]
+    active = manifest_report["manifests"].get(manifest_report.get("active_manifest"), {})
     sound = report["signature"] == "valid" and faults <= _TEXT_ABSENT
     if not sound or _depth(active) > MAX_DEPTH:
         return StoreFacts(state=INVALID)
@@ -352,10 +356,10 @@ def _store_facts(store: bytes, trust: str, library: ModuleType) -> StoreFacts:
 
 
 def _fingerprint(active: Mapping[str, Any]) -> str:
-    """Return the fingerprint of the whole text in a manifest's assertions; empty without one."""
-    for label, data in _assertions(active):
-        blocks = data.get("blocks")
-        if not label.startswith("c2pa.soft-binding") or data.get("alg") != FINGERPRINT:
+    """Return the fingerprint of the complete text in a manifest's assertions; empty without one."""
+    for label, assertion in _assertions(active):
+        blocks = assertion.get("blocks")
+        if not label.startswith("c2pa.soft-binding") or assertion.get("alg") != FINGERPRINT:
             continue
         for block in blocks if isinstance(blocks, list) else ():
             if isinstance(block, dict) and block.get("scope") == {}:
@@ -369,69 +373,69 @@ def _fingerprint(active: Mapping[str, Any]) -> str:
 def _verified(
     asset: Asset, trust: str, library: ModuleType, fingerprints: ModuleType
 ) -> tuple[ManifestFacts, ...]:
-    def ask(data: bytes, media: str, form: str) -> ManifestFacts | None:
+    def ask(file_bytes: bytes, media: str, form: str) -> ManifestFacts | None:
         try:
-            report = _report(library, data, media, trust)
-        except ValueError:  # its word for a file that it cannot take apart
+            report = _report(library, file_bytes, media, trust)
+        except ValueError:  # the library's error for a file that it cannot parse
             return ManifestFacts(form=form, state=INVALID, why="damaged")
         return _facts(report, form, asset.text, fingerprints) if report["present"] else None
 
     if asset.form != "text":
         form = "a7" if asset.form == "html" else asset.form
-        whole = ask(asset.data, FILES[asset.form][0], form)
-        if whole is None and asset.form == "html":
-            whole = _linked(asset.data)
-        return () if whole is None else (whole,)
+        manifest = ask(asset.data, FILES[asset.form][0], form)
+        if manifest is None and asset.form == "html":
+            manifest = _linked(asset.data)
+        return () if manifest is None else (manifest,)
     text = asset.data.decode("utf-8")
     listed = wrappers(text)
-    found = []
-    for one in listed[:MAX_MANIFESTS]:
-        facts = _named(one, "limit")
-        if facts.why == "limit" and one.size <= MAX_MANIFEST_BYTES:
-            alone = text
-            for other in reversed(listed):
-                if other is not one:
-                    alone = alone[: other.start] + alone[other.end :]
-            media = "text/plain" if one.form == "a8" else "text/markdown"
-            facts = ask(alone.encode(), media, one.form) or replace(
+    manifests = []
+    for wrapper in listed[:MAX_MANIFESTS]:
+        facts = _named(wrapper, "limit")
+        if facts.why == "limit" and wrapper.size <= MAX_MANIFEST_BYTES:
+            single = text
+            for other_wrapper in reversed(listed):
+                if other_wrapper is not wrapper:
+                    single = single[: other_wrapper.start] + single[other_wrapper.end :]
+            media = "text/plain" if wrapper.form == "a8" else "text/markdown"
+            facts = ask(single.encode(), media, wrapper.form) or replace(
                 facts, state=INVALID, why="damaged"
             )
         if len(listed) > 1 and (facts.state in (VALID, UNTRUSTED) or facts.why == "changed"):
-            # A text has one manifest (C2PA 2.4, A.8 and A.9); each is read alone for what it says.
+            # A text has one manifest (C2PA 2.4, A.8 and A.9); each is read alone for its content.
             facts = replace(facts, state=INVALID, why="several")
-        found.append(facts)
-    return tuple(found)
+        manifests.append(facts)
+    return tuple(manifests)
 
 
 def _linked(page: bytes) -> ManifestFacts | None:
-    """Return the manifest that a web page only names (A.7), of which the library says nothing."""
+    """Return the manifest that a web page only refers to (A.7), which the library ignores."""
     for tag in _LINK.findall(page):
-        if b"c2pa-manifest" in tag and (named := _HREF.search(tag)):
-            where = _shown(named[1].decode("utf-8", "replace"))
-            return ManifestFacts(form="a7", state=UNCHECKED, why="reference", reference=where)
+        if b"c2pa-manifest" in tag and (link := _HREF.search(tag)):
+            address = _shown(link[1].decode("utf-8", "replace"))
+            return ManifestFacts(form="a7", state=UNCHECKED, why="reference", reference=address)
     return None
 
 
 def _facts(
     report: Mapping[str, Any], form: str, text: str, fingerprints: ModuleType
 ) -> ManifestFacts:
-    state, why = _state(report)
-    told = report["manifest_report"]
-    name = told.get("active_manifest")
-    active = told["manifests"].get(name, {})
+    state, reason = _state(report)
+    manifest_report = report["manifest_report"]
+    name = manifest_report.get("active_manifest")
+    active = manifest_report["manifests"].get(name, {})
     if _depth(active) > MAX_DEPTH:
         return ManifestFacts(form=form, state=UNCHECKED, why="limit")
     signature = active.get("signature_info") or {}
-    values, apart = _bindings(active, text, fingerprints)
+    values, distance = _bindings(active, text, fingerprints)
     return ManifestFacts(
         form=form,
         state=state,
-        why=why,
+        why=reason,
         signer=_shown(signature.get("common_name") or signature.get("issuer")),
         signed_at=_moment(signature.get("time") or _created(active)),
         manifest=_shown(name),
         values=values,
-        fingerprint_distance=apart,
+        fingerprint_distance=distance,
     )
 
 
@@ -446,15 +450,15 @@ def _state(report: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _assertions(active: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    for one in active.get("assertions", ()):
-        if isinstance(one.get("data"), dict):
-            yield str(one.get("label")), one["data"]
+    for assertion in active.get("assertions", ()):
+        if isinstance(assertion.get("data"), dict):
+            yield str(assertion.get("label")), assertion["data"]
 
 
 def _created(active: Mapping[str, Any]) -> object:
-    for label, data in _assertions(active):
+    for label, assertion in _assertions(active):
         if label.startswith("c2pa.actions"):
-            actions = data.get("actions")
+            actions = assertion.get("actions")
             for action in actions if isinstance(actions, list) else ():
                 if isinstance(action, dict) and action.get("action") == "c2pa.created":
                     return action.get("when")
@@ -464,29 +468,33 @@ def _created(active: Mapping[str, Any]) -> object:
 def _bindings(
     active: Mapping[str, Any], text: str, fingerprints: ModuleType
 ) -> tuple[tuple[str, ...], int | None]:
-    """Return the values that name a mark, and how far the text's fingerprint is from its own."""
+    """Return the values that name a mark, and the distance of the text's fingerprint."""
     values: list[str] = []
-    apart: int | None = None
-    for label, data in _assertions(active):
-        blocks = data.get("blocks")
+    distance: int | None = None
+    for label, assertion in _assertions(active):
+        blocks = assertion.get("blocks")
         if not label.startswith("c2pa.soft-binding") or not isinstance(blocks, list):
             continue
-        algorithm = str(data.get("alg"))
+        algorithm = str(assertion.get("alg"))
         for block in blocks:
             value = block.get("value") if isinstance(block, dict) else None
             if not isinstance(value, str) or len(value) > _MAX_VALUE:
                 continue
             if _ALGORITHM.fullmatch(algorithm) and len(values) < _MAX_VALUES:
-                values += [value] if _says(value) else []
-            elif algorithm == FINGERPRINT and text and apart is None and block.get("scope") == {}:
-                own = fingerprints.text_fingerprint(text)
-                apart = int(fingerprints.hamming_hex(own, value)) if is_hex(value, 64) else None
-    return tuple(values), apart
+                values += [value] if _is_base64(value) else []
+            elif (
+                algorithm == FINGERPRINT and text and distance is None and block.get("scope") == {}
+            ):
+                fingerprint = fingerprints.text_fingerprint(text)
+                distance = (
+                    int(fingerprints.hamming_hex(fingerprint, value)) if is_hex(value, 64) else None
+                )
+    return tuple(values), distance
 
 
-def _says(value: str) -> bool:
+def _is_base64(encoded: str) -> bool:
     try:
-        return bool(base64.b64decode(value, validate=True))
+        return bool(base64.b64decode(encoded, validate=True))
     except ValueError:
         return False
 
@@ -495,23 +503,23 @@ def _shown(value: object) -> str:
     return visible(value)[:_MAX_SHOWN] if isinstance(value, str) else ""
 
 
-def _moment(value: object) -> str:
-    """Return a moment to the second, ISO 8601; empty for what is none."""
+def _moment(written: object) -> str:
+    """Return a moment to the second, ISO 8601; empty if it is not a date."""
     try:
-        return dt.datetime.fromisoformat(str(value)).isoformat(timespec="seconds")
+        return dt.datetime.fromisoformat(str(written)).isoformat(timespec="seconds")
     except ValueError:
         return ""
 
 
-def _depth(value: object) -> int:
+def _depth(document: object) -> int:
     """Return how deeply parsed JSON is nested."""
-    level, rows = 0, [value]
+    level, rows = 0, [document]
     while rows:
         level += 1
         rows = [
             inner
-            for one in rows
-            if isinstance(one, dict | list)
-            for inner in (one.values() if isinstance(one, dict) else one)
+            for row in rows
+            if isinstance(row, dict | list)
+            for inner in (row.values() if isinstance(row, dict) else row)
         ]
     return level

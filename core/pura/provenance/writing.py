@@ -1,16 +1,17 @@
-"""Signing a marked text: the smallest writer of a whole C2PA manifest (specification 2.4).
+"""Signing a marked text: a minimal writer of a C2PA manifest (specification 2.4).
 
-A manifest is boxes in boxes (JUMBF, ISO/IEC 19566-5): assertions, the claim that holds their
+A manifest consists of nested boxes (JUMBF, ISO/IEC 19566-5): assertions, the claim with their
 hashes, and the claim's signature (COSE, RFC 9052). In the text it is a run of variation selectors
-at the end (Annex A.8) or a comment (A.9); the hash of the text leaves out the bytes of that run or
-comment. How many these are stands in what is signed, so the signature's padding, which is not
-signed, brings the manifest to that length.
+at the end (Annex A.8) or a comment (A.9); the hash of the text excludes the bytes of that run or
+comment. Their number is part of the signed data, so the unsigned padding of the signature brings
+the manifest to that length.
 """
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
+import logging
 import re
 import struct
 import unicodedata
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from cryptography import x509
     from pyhanko.sign.timestamps import TimeStamper
 
+_log = logging.getLogger(__name__)
+
 MAX_TEXT_BYTES: Final = 2 << 20
 WRAPPER: Final = "a8"
 COMMENT: Final = "a9"
@@ -42,7 +45,7 @@ HASH: Final = "c2pa.hash.data"
 _NEEDED: Final = ("cbor2", "c2pa_text", "c2pa_text_binding")
 _NAME: Final = re.compile(r"[a-z0-9-]+(\.[a-z0-9-]+)+")
 _COMMENTED: Final = (".md", ".markdown")
-# What only means something in front: front matter, a byte order mark.
+# Beginnings that must stay first: front matter, a byte order mark.
 _FIRST: Final = ("---", "+++", "\ufeff")
 _PURPOSES: Final = frozenset(
     {
@@ -63,8 +66,8 @@ _REQUESTABLE: Final = b"\x03"
 _GENERATOR: Final = {"name": "PURA Audit", "version": __version__, "specVersion": "2.4.0"}
 _HEAD: Final = 8  # bytes of a box: length and kind
 _BYTE: Final = 8
-# A selector takes 3 or 4 bytes, so padding with zeros, of 3 each, reaches one length in three; a
-# second one, and one of 24 bytes and more, whose own length takes a byte, reach the others.
+# A selector takes 3 or 4 bytes, so padding with zeros, 3 bytes each, reaches one length in three. A
+# second padding, and one above 23 bytes, with an extra length byte, reach the others.
 _SLACK: Final = 140
 _PADDINGS: Final = tuple(
     padding
@@ -75,8 +78,8 @@ _PADDINGS: Final = tuple(
         {"pad": count // 2, "pad2": count - count // 2},
     )
 )
-_TRIAL: Final = 1 << 13  # an exclusion's length, for a trial
-_TRIES: Final = 32
+_TRIAL: Final = 1 << 13  # length of the exclusion in a trial signature
+_TRIES: Final = 32  # lengths of the manifest that are tried
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,9 +87,9 @@ class SignedText:
     """A text and its manifest.
 
     Attributes:
-        text: With the manifest, where it is embedded; else as it was.
-        manifest: The manifest's identifier, ``urn:c2pa:…``.
-        store: The manifest store, as it is kept beside a text (``.c2pa``).
+        text: The text, with the manifest if that is embedded.
+        manifest: Identifier of the manifest, ``urn:c2pa:…``.
+        store: The manifest store, in the form of a separate file (``.c2pa``).
     """
 
     text: str
@@ -95,43 +98,43 @@ class SignedText:
 
 
 def form_of(name: str) -> str:
-    """Return how a manifest is embedded in a file of this name, where nobody says how.
+    """Return how a manifest is embedded by default in a file of this name.
 
-    Where a format has comments it stands in one, else it is a run of variation selectors.
+    It is a comment if the format has comments, otherwise a run of variation selectors.
     """
     return COMMENT if PurePath(name).suffix.lower() in _COMMENTED else WRAPPER
 
 
 def fresh_manifest() -> str:
-    """Draw an identifier: a mark is issued with it before there is a text to sign."""
+    """Draw an identifier, with which a mark is issued before there is a text to sign."""
     return f"urn:c2pa:{uuid.uuid4()}"
 
 
 def assertions(
     text: str, payload: str, profile: str, algorithm: str, *, now: datetime
 ) -> dict[str, Any]:
-    """Return what a manifest says of a marked text, except for the hash of its bytes.
+    """Return the assertions of a manifest about a marked text, except for the hash of its bytes.
 
     Args:
         text: The text, without a manifest.
-        payload: What its mark carries, characters 0 and 1.
-        profile: The profile's fingerprint.
-        algorithm: The mark's name in C2PA's list of algorithms, e.g. ``org.example.pura.1``.
-        now: When it was made, with a zone.
+        payload: Payload of its mark, characters 0 and 1.
+        profile: Fingerprint of the profile.
+        algorithm: Name of the mark in C2PA's list of algorithms, e.g. ``org.example.pura.1``.
+        now: Time at which the text was made, with a time zone.
 
     Raises:
-        PuraError: The extra is not installed, the name or the payload has another form, the text is
+        PuraError: The extra is not installed, the name or the payload is invalid, or the text is
             too long or cannot be written as UTF-8.
     """
     _check_name(algorithm)
     _encoded(text)
-    when = now.replace(microsecond=0)
+    created = now.replace(microsecond=0)
     value = binding_value(payload, profile)
     return {
         "c2pa.actions.v2": {
             "actions": [
-                {"action": "c2pa.created", "when": when, "digitalSourceType": SOURCE},
-                {"action": "c2pa.watermarked.bound", "when": when},
+                {"action": "c2pa.created", "when": created, "digitalSourceType": SOURCE},
+                {"action": "c2pa.watermarked.bound", "when": created},
             ]
         },
         "c2pa.soft-binding": _soft_binding(algorithm, value),
@@ -139,10 +142,11 @@ def assertions(
     }
 
 
-def definition(said: Mapping[str, Any]) -> dict[str, Any]:
-    """Return assertions as other signers take them, in JSON: they number and pad themselves."""
+def definition(labelled: Mapping[str, Any]) -> dict[str, Any]:
+    """Return assertions as JSON for other signers, which number and pad them by themselves."""
     rows = [
-        {"label": label.partition("__")[0], "data": _plain(data)} for label, data in said.items()
+        {"label": label.partition("__")[0], "data": _plain(assertion)}
+        for label, assertion in labelled.items()
     ]
     return {"assertions": rows}
 
@@ -150,24 +154,24 @@ def definition(said: Mapping[str, Any]) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     match value:
         case dict():
-            return {name: _plain(one) for name, one in value.items() if name != "pad"}
+            return {name: _plain(inner) for name, inner in value.items() if name != "pad"}
         case list():
-            return [_plain(one) for one in value]
+            return [_plain(inner) for inner in value]
         case datetime():
             return value.isoformat()
     return value
 
 
 def check_ready(identity: Identity, soft_binding: str) -> None:
-    """Refuse before there is a text what would be refused after it.
+    """Refuse settings that signing would refuse, before a text is written.
 
     Args:
-        identity: Who will sign.
-        soft_binding: The mark's name in C2PA's list of algorithms.
+        identity: Certificate and key of the signer.
+        soft_binding: Name of the mark in C2PA's list of algorithms.
 
     Raises:
-        PuraError: The extra is not installed, the name has another form, or the certificate is not
-            fit for manifests.
+        PuraError: The extra is not installed, the name is invalid, or the certificate is not
+            allowed to sign manifests.
     """
     _check_name(soft_binding)
     _chain(identity)
@@ -185,7 +189,7 @@ def _check_name(soft_binding: str) -> None:
 def sign_text(
     text: str,
     identity: Identity,
-    said: Mapping[str, Any],
+    assertion_data: Mapping[str, Any],
     *,
     form: str = WRAPPER,
     manifest: str | None = None,
@@ -194,39 +198,41 @@ def sign_text(
     """Sign a text.
 
     Args:
-        text: The text; it stays as it is, byte for byte.
-        identity: Who signs.
-        said: See :func:`assertions`.
+        text: The text; its own bytes do not change.
+        identity: Certificate and key of the signer.
+        assertion_data: Assertions by their labels; see :func:`assertions`.
         form: One of :data:`FORMS`.
-        manifest: Its identifier, as :func:`fresh_manifest` draws one; None: a fresh one.
-        time_stamper: Says when it was signed, over the network; asked once more for the length.
+        manifest: Identifier from :func:`fresh_manifest`; None draws a new one.
+        time_stamper: Stamps the time over the network; called an extra time to learn the length.
 
     Raises:
         InputError: The text has a manifest, is too long, or cannot be written as UTF-8.
-        SigningError: The certificate is not fit for manifests, or nobody gave a time stamp.
+        SigningError: The certificate may not sign manifests, or no time stamp was given.
     """
     import c2pa_text
 
-    data = _encoded(text)
+    encoded = _encoded(text)
     if wrappers(text) or c2pa_text.BEGIN_DELIMITER in text:
         raise InputError("manifest.there", code="usage")
-    signer = _Signer(identity, said, manifest or fresh_manifest(), time_stamper)
+    signer = _Signer(identity, assertion_data, manifest or fresh_manifest(), time_stamper)
     if form == DETACHED:
-        return SignedText(text=text, manifest=signer.manifest, store=signer.sign(_bound(data))({}))
-    first, wrapped = _wrapping(text, form)
-    start = 0 if first else len(data)
-    covered = unicodedata.normalize("NFC", text).encode() if form == WRAPPER else data
+        return SignedText(
+            text=text, manifest=signer.manifest, store=signer.sign(_bound(encoded))({})
+        )
+    wrapping = _Wrapping.of(text, form)
+    start = 0 if wrapping.first else len(encoded)
+    covered = unicodedata.normalize("NFC", text).encode() if form == WRAPPER else encoded
     trial = signer.sign(_bound(covered, start, _TRIAL), trial=True)({})
-    least = len(wrapped(trial).encode()) + _SLACK
-    for length in range(least, least + _TRIES):
+    shortest = wrapping.size(trial) + _SLACK
+    for length in range(shortest, shortest + _TRIES):
         padded = signer.sign(_bound(covered, start, length))
         for padding in _PADDINGS:
             store = padded(padding)
-            piece = wrapped(store)
-            if len(piece.encode()) == length:
-                whole = piece + text if first else text + piece
-                return SignedText(text=whole, manifest=signer.manifest, store=store)
-    raise ArithmeticError(least)  # pragma: no cover
+            if wrapping.size(store) == length:
+                piece = wrapping.write(store)
+                signed = piece + text if wrapping.first else text + piece
+                return SignedText(text=signed, manifest=signer.manifest, store=store)
+    raise ArithmeticError(shortest)  # pragma: no cover
 
 
 def sign_manifest(
@@ -244,10 +250,10 @@ def sign_manifest(
 
     Args:
         text: The text.
-        identity: Who signs.
-        payload: What the mark carries, characters 0 and 1.
-        profile: The profile's fingerprint.
-        soft_binding: The mark's name in C2PA's list of algorithms.
+        identity: Certificate and key of the signer.
+        payload: Payload of the mark, characters 0 and 1.
+        profile: Fingerprint of the profile.
+        soft_binding: Name of the mark in C2PA's list of algorithms.
         form: One of :data:`FORMS`.
         manifest: See :func:`sign_text`.
         timestamp: Address of a time-stamp authority (RFC 3161); None signs without the network.
@@ -255,35 +261,66 @@ def sign_manifest(
     Raises:
         PuraError: See :func:`assertions` and :func:`sign_text`.
     """
-    said = assertions(text, payload, profile, soft_binding, now=datetime.now(UTC))
+    assertion_data = assertions(text, payload, profile, soft_binding, now=datetime.now(UTC))
     stamper = None if timestamp is None else time_stamper_at(timestamp)
-    return sign_text(text, identity, said, form=form, manifest=manifest, time_stamper=stamper)
+    signed = sign_text(
+        text, identity, assertion_data, form=form, manifest=manifest, time_stamper=stamper
+    )
+    _log.info("a manifest was signed: form %s, time stamp: %s", form, stamper is not None)
+    return signed
 
 
-def _wrapping(text: str, form: str) -> tuple[bool, Callable[[bytes], str]]:
-    """Return whether a manifest comes first in a text, and what writes one as a piece of text."""
+@dataclass(frozen=True, kw_only=True)
+class _Wrapping:
+    """How a manifest is embedded in a text.
+
+    Attributes:
+        first: Whether it precedes the text instead of following it.
+        write: Writes a manifest as a piece of text.
+        size: Returns the bytes of that piece in UTF-8, without writing it where possible, since
+            dozens of lengths are tried for a text.
+    """
+
+    first: bool
+    write: Callable[[bytes], str]
+    size: Callable[[bytes], int]
+
+    @classmethod
+    def of(cls, text: str, form: str) -> _Wrapping:
+        """Return how a manifest is embedded in this text, in one of :data:`FORMS`."""
+        import c2pa_text
+
+        if form == WRAPPER:
+            return cls(first=False, write=c2pa_text.encode_wrapper, size=_wrapper_size)
+        first = not text.startswith(_FIRST)
+
+        def comment(store: bytes) -> str:
+            reference = c2pa_text.encode_data_uri(store)
+            block = c2pa_text.build_manifest_block(reference, "<!--", "-->")
+            return f"{block}\n" if first else f"\n{block}"
+
+        return cls(first=first, write=comment, size=lambda store: len(comment(store).encode()))
+
+
+def _wrapper_size(store: bytes) -> int:
+    """Return the bytes in UTF-8 of a manifest that is written as variation selectors."""
     import c2pa_text
 
-    if form == WRAPPER:
-        return False, c2pa_text.encode_wrapper
-    first = not text.startswith(_FIRST)
-
-    def comment(store: bytes) -> str:
-        reference = c2pa_text.encode_data_uri(store)
-        block = c2pa_text.build_manifest_block(reference, "<!--", "-->")
-        return f"{block}\n" if first else f"\n{block}"
-
-    return first, comment
+    header = struct.pack("!8sBI", c2pa_text.MAGIC, c2pa_text.VERSION, len(store))
+    wrapped = header + store
+    # The sixteen selectors of the first block take three bytes, all others four; so does the
+    # character in front of them.
+    return 3 + 3 * len(wrapped) + len(wrapped.translate(None, bytes(range(16))))
 
 
 def _encoded(text: str) -> bytes:
     try:
-        data = text.encode()
+        encoded = text.encode()
     except UnicodeEncodeError:
         raise InputError("input.surrogates") from None
-    if len(data) > MAX_TEXT_BYTES:
-        raise InputError("manifest.long", count=len(data), mebibytes=MAX_TEXT_BYTES >> 20)
-    return data
+    if len(encoded) > MAX_TEXT_BYTES:
+        raise InputError("manifest.long", count=len(encoded), mebibytes=MAX_TEXT_BYTES >> 20)
+    return encoded
 
 
 def _soft_binding(algorithm: str, value: str) -> dict[str, Any]:
@@ -297,25 +334,25 @@ def _bound(covered: bytes, start: int = 0, length: int = 0) -> dict[str, Any]:
 
 
 class _Signer:
-    """Signs one manifest, as often as it takes to find its length.
+    """Signs one manifest, repeatedly until its length is right.
 
     Args:
-        identity: Who signs.
-        said: Assertions by their labels.
-        manifest: The manifest's identifier.
-        time_stamper: Who stamps the time; None: nobody.
+        identity: Certificate and key of the signer.
+        assertion_data: Assertions by their labels.
+        manifest: Identifier of the manifest.
+        time_stamper: Stamps the time; None for no time stamp.
     """
 
     def __init__(
         self,
         identity: Identity,
-        said: Mapping[str, Any],
+        assertion_data: Mapping[str, Any],
         manifest: str,
         time_stamper: TimeStamper | None,
     ) -> None:
         self.manifest = manifest
         self._instance = f"xmp:iid:{uuid.uuid4()}"
-        self._said = said
+        self._assertion_data = assertion_data
         self._time_stamper = time_stamper
         self._algorithm, self._raw_signature = _signing(identity)
         chain = _chain(identity)
@@ -325,15 +362,15 @@ class _Signer:
     def sign(
         self, bound: Mapping[str, Any], *, trial: bool = False
     ) -> Callable[[Mapping[str, int]], bytes]:
-        """Sign; returns what makes the manifest store with so many bytes of padding.
+        """Sign, and return a function that makes the manifest store with given bytes of padding.
 
         Args:
             bound: The assertion that binds the manifest to its text.
-            trial: For its length only: the authority's time stamp may be an old one.
+            trial: Whether only the length matters, so that the time stamp may be a dummy.
         """
         boxes = {
             label: _cbor_box(b"cbor", label, _cbor(value))
-            for label, value in {**self._said, HASH: bound}.items()
+            for label, value in {**self._assertion_data, HASH: bound}.items()
         }
         claim = _cbor(
             {
@@ -371,17 +408,17 @@ class _Signer:
         return store
 
     def _stamp(self, signature: bytes, trial: bool) -> dict[str, Any]:
-        """Return the header with a time stamp of a signature; empty where none is asked for."""
+        """Return the header with a time stamp of a signature; empty without a time stamper."""
         if self._time_stamper is None:
             return {}
         stamped = _cbor(["CounterSignature", self._protected, b"", _cbor(signature)])
         digest = hashlib.sha256(stamped).digest()
         try:
             if trial:
-                asked = self._time_stamper.async_dummy_response("sha256")
+                request = self._time_stamper.async_dummy_response("sha256")
             else:
-                asked = self._time_stamper.async_timestamp(digest, "sha256")
-            token = asyncio.run(asked).dump()
+                request = self._time_stamper.async_timestamp(digest, "sha256")
+            token = asyncio.run(request).dump()
         except Exception as error:
             if is_stamp_error(error):
                 kind = type(error).__name__
@@ -391,7 +428,7 @@ class _Signer:
 
 
 def _signing(identity: Identity) -> tuple[int, Callable[[bytes], bytes]]:
-    """Return how an identity signs: COSE's number of the algorithm, and what signs bytes."""
+    """Return COSE's number of an identity's algorithm, and a function that signs bytes."""
     from cryptography.hazmat.primitives import hashes
     from cryptography.hazmat.primitives.asymmetric import ec, ed25519, padding, rsa
     from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
@@ -402,55 +439,57 @@ def _signing(identity: Identity) -> tuple[int, Callable[[bytes], bytes]]:
         return _EDDSA, key.sign
     if isinstance(key, rsa.RSAPrivateKey):
         salted = padding.PSS(padding.MGF1(hashes.SHA256()), padding.PSS.DIGEST_LENGTH)
-        return _PS256, lambda data: key.sign(data, salted, hashes.SHA256())
+        return _PS256, lambda message: key.sign(message, salted, hashes.SHA256())
     curve = key.curve.name if isinstance(key, ec.EllipticCurvePrivateKey) else ""
     if not isinstance(key, ec.EllipticCurvePrivateKey) or curve not in _CURVES:
         raise SigningError("manifest.curve", key=identity.certificate.key, code="manifest-curve")
     number, hashed = _CURVES[curve]
     size = -(-key.key_size // _BYTE)
 
-    def both(data: bytes) -> bytes:
-        pair = decode_dss_signature(key.sign(data, ec.ECDSA(getattr(hashes, hashed)())))
+    def sign_ecdsa(message: bytes) -> bytes:
+        pair = decode_dss_signature(key.sign(message, ec.ECDSA(getattr(hashes, hashed)())))
         return b"".join(part.to_bytes(size, "big") for part in pair)
 
-    return number, both
+    return number, sign_ecdsa
 
 
 def _chain(identity: Identity) -> list[bytes]:
     """Return the certificates from the signer's up to the one below its root, DER.
 
     Raises:
-        SigningError: The signer's is not one that C2PA lets sign.
+        SigningError: C2PA does not allow the signer's certificate.
     """
     from cryptography import x509
 
     first = x509.load_der_x509_certificate(identity.cert_der)
-    others = [x509.load_der_x509_certificate(der) for der in identity.chain_der]
+    intermediates = [x509.load_der_x509_certificate(der) for der in identity.chain_der]
     _fit(first, identity.certificate.subject)
-    found = [first]
+    chain = [first]
     while above := [
-        one
-        for one in others
-        if one.subject == found[-1].issuer and one.subject != one.issuer and one not in found
+        certificate
+        for certificate in intermediates
+        if certificate.subject == chain[-1].issuer
+        and certificate.subject != certificate.issuer
+        and certificate not in chain
     ]:
-        found.append(above[0])
-    by_der = dict(zip(others, identity.chain_der, strict=True)) | {first: identity.cert_der}
-    return [by_der[one] for one in found]
+        chain.append(above[0])
+    by_der = dict(zip(intermediates, identity.chain_der, strict=True)) | {first: identity.cert_der}
+    return [by_der[certificate] for certificate in chain]
 
 
 def _fit(certificate: x509.Certificate, subject: str) -> None:
-    """Refuse a certificate that C2PA lets sign no manifest."""
+    """Refuse a certificate that C2PA does not allow to sign manifests."""
     from cryptography import x509
 
-    said = {one.oid: one.value for one in certificate.extensions}
-    basic: Any = said.get(x509.BasicConstraints.oid)
-    usage: Any = said.get(x509.KeyUsage.oid)
-    purposes: Any = said.get(x509.ExtendedKeyUsage.oid, ())
+    extensions = {extension.oid: extension.value for extension in certificate.extensions}
+    basic: Any = extensions.get(x509.BasicConstraints.oid)
+    usage: Any = extensions.get(x509.KeyUsage.oid)
+    purposes: Any = extensions.get(x509.ExtendedKeyUsage.oid, ())
     if (basic and basic.ca) or (usage and usage.key_cert_sign):
         raise SigningError("manifest.authority", subject=subject, code="manifest-authority")
     if not usage or not usage.digital_signature:
         raise SigningError("signing.usage", code="signing-usage")
-    if not _PURPOSES & {one.dotted_string for one in purposes}:
+    if not _PURPOSES & {purpose.dotted_string for purpose in purposes}:
         raise SigningError("manifest.purpose", subject=subject, code="manifest-purpose")
 
 
@@ -460,8 +499,8 @@ def _cbor(value: Any) -> bytes:
     return cbor2.dumps(value, canonical=True)
 
 
-def _box(kind: bytes, data: bytes) -> bytes:
-    return struct.pack(">I4s", _HEAD + len(data), kind) + data
+def _box(kind: bytes, body: bytes) -> bytes:
+    return struct.pack(">I4s", _HEAD + len(body), kind) + body
 
 
 def _superbox(kind: bytes, label: str, *boxes: bytes) -> bytes:
@@ -469,5 +508,5 @@ def _superbox(kind: bytes, label: str, *boxes: bytes) -> bytes:
     return _box(b"jumb", _box(b"jumd", described) + b"".join(boxes))
 
 
-def _cbor_box(kind: bytes, label: str, data: bytes) -> bytes:
-    return _superbox(kind, label, _box(b"cbor", data))
+def _cbor_box(kind: bytes, label: str, body: bytes) -> bytes:
+    return _superbox(kind, label, _box(b"cbor", body))

@@ -1,10 +1,10 @@
-"""Two texts aligned by words, and two audits side by side.
+"""Alignment of two texts by words, and comparison of two audits.
 
-The alignment says what of one text stands in the other, in the same order. Words are aligned; what
-stands between two words that are neighbours in both is compared after it. Runs of words that occur
-once in each text hold the texts together, so the place of a passage in a long document is found;
-what lies between them is aligned by the longest common subsequence, in pieces of bounded size. So
-the time grows with the texts, whatever stands in them.
+The alignment shows which parts of one text occur in the other, in the same order. Words are aligned
+first; the characters between two words that are neighbours in both texts are compared afterwards.
+Runs of words that occur once in each text anchor the alignment, which locates a passage in a long
+document. Stretches between anchors are aligned by the longest common subsequence, in pieces of
+bounded size, so the time grows linearly with the texts.
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ from pura.scheme import I64
 
 Span = tuple[int, int]
 
-_ALONE: Final = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"  # written without blanks
-_WORD: Final = re.compile(rf"[{_ALONE}]|[^\W{_ALONE}]+")
-_RUNS: Final = (3, 1)  # words of a run that occurs once in each text
-_CELLS: Final = 1 << 20  # of the table of a longest common subsequence
-_SMALL: Final = 1 << 10  # cells for which no runs are looked for
-_LOPSIDED: Final = 4  # so many times longer: where the short one stands is looked for
-_DEPTH: Final = 40  # of looking for runs between runs; no text of people comes near
+_UNSPACED: Final = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"  # written without blanks
+_WORD: Final = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+")
+_RUNS: Final = (3, 1)  # lengths, in words, of runs that occur once in each text
+_CELLS: Final = 1 << 20  # largest table of a longest common subsequence
+_SMALL: Final = 1 << 10  # tables up to this size are computed without looking for runs
+_LOPSIDED: Final = 4  # ratio of lengths above which the short stretch is located first
+_DEPTH: Final = 40  # levels of runs between runs; texts written by people stay far below
 _STRAY: Final = 4
-"""Words in a row that two texts may have in common by chance: so few say nothing where more than
-that differs on both sides of them."""
-_SLIVER: Final = 40  # characters; where a mark begins and ends is not known better
+"""Words in a row that two texts may share by chance: such a run is ignored if longer stretches
+differ on both sides of it."""
+_SLIVER: Final = 40  # characters; the limits of a mark are not known better
 
 
 class Kind(StrEnum):
-    """How two stretches go together."""
+    """Relation between two stretches."""
 
     SAME = "same"
     SPACING = "spacing"
-    """They differ in blanks and line breaks only."""
+    """The stretches differ only in blanks and line breaks."""
     CHANGED = "changed"
     LEFT = "left"
     """Only the left text has it."""
@@ -57,9 +57,9 @@ class Pair:
     """A stretch of each text.
 
     Attributes:
-        kind: How they go together.
-        left: First character and the one after the last; empty for what is only in the other.
-        right: The same of the right text.
+        kind: Relation between the two.
+        left: First character and the one after the last; empty if only the right text has it.
+        right: The same for the right text.
     """
 
     kind: Kind
@@ -73,8 +73,8 @@ class Alignment:
 
     Attributes:
         pairs: Cover both texts, in their order.
-        words: How many words each text has.
-        shared: How many stand in both, in the same order.
+        words: Number of words of each text.
+        shared: Number of words that occur in both, in the same order.
     """
 
     pairs: tuple[Pair, ...]
@@ -83,16 +83,16 @@ class Alignment:
 
     @cached_property
     def differences(self) -> tuple[Pair, ...]:
-        """What differs, blanks and line breaks apart."""
+        """The stretches that differ, not counting blanks and line breaks."""
         return tuple(p for p in self.pairs if p.kind not in (Kind.SAME, Kind.SPACING))
 
-    def right_of(self, place: int) -> int:
-        """Return where a character of the left text stands in the right one, or would stand."""
-        return _across(place, self._lefts, self._rights, self._same)
+    def right_of(self, position: int) -> int:
+        """Return the position in the right text that corresponds to one in the left text."""
+        return _across(position, self._lefts, self._rights, self._same)
 
-    def left_of(self, place: int) -> int:
-        """Return where a character of the right text stands in the left one, or would stand."""
-        return _across(place, self._rights, self._lefts, self._same)
+    def left_of(self, position: int) -> int:
+        """Return the position in the left text that corresponds to one in the right text."""
+        return _across(position, self._rights, self._lefts, self._same)
 
     @cached_property
     def _lefts(self) -> list[int]:
@@ -107,34 +107,38 @@ class Alignment:
         return [p.kind is Kind.SAME for p in self.pairs]
 
 
-def _across(place: int, here: Sequence[int], there: Sequence[int], same: Sequence[bool]) -> int:
-    number = bisect_right(here, place) - 1
+def _across(
+    position: int, starts: Sequence[int], targets: Sequence[int], same: Sequence[bool]
+) -> int:
+    number = bisect_right(starts, position) - 1
     if not 0 <= number < len(same):
-        return there[-1] if there else 0
-    return there[number] + (place - here[number] if same[number] else 0)
+        return targets[-1] if targets else 0
+    return targets[number] + (position - starts[number] if same[number] else 0)
 
 
 def align(left: str, right: str, *, checkpoint: Checkpoint = never_cancelled) -> Alignment:
     """Align two texts.
 
     Args:
-        left: One.
-        right: The other; either may be a passage of the other.
-        checkpoint: Called now and then.
+        left: The left text.
+        right: The right text; either text may be a passage of the other.
+        checkpoint: Called now and then; may raise.
 
     Returns:
-        Stretches that cover both.
+        Stretches that cover both texts.
     """
     spans = _spans(left), _spans(right)
     if left == right:
-        whole = (0, len(left))
-        pairs = (Pair(kind=Kind.SAME, left=whole, right=whole),) if left else ()
+        extent = (0, len(left))
+        pairs = (Pair(kind=Kind.SAME, left=extent, right=extent),) if left else ()
         size = len(spans[0])
         return Alignment(pairs=pairs, words=(size, size), shared=size)
     numbers: dict[str, int] = {}
     first, second = (
-        np.array([numbers.setdefault(text[a:b], len(numbers)) for a, b in some], dtype=np.int64)
-        for text, some in zip((left, right), spans, strict=True)
+        np.array(
+            [numbers.setdefault(text[a:b], len(numbers)) for a, b in text_spans], dtype=np.int64
+        )
+        for text, text_spans in zip((left, right), spans, strict=True)
     )
     mates = _mates(first, second, len(numbers) + 1, checkpoint)
     runs = _without_strays(_slid(_runs(mates), first, second), first.size, second.size)
@@ -148,44 +152,50 @@ def align(left: str, right: str, *, checkpoint: Checkpoint = never_cancelled) ->
 def marked_in_one(
     alignment: Alignment, left: Iterable[Span], right: Iterable[Span]
 ) -> tuple[Pair, ...]:
-    """Return where the two texts say the same, and a mark is seen in one of them only.
+    """Return the stretches that both texts share but that carry a mark in only one of them.
 
     Args:
-        alignment: Of the texts.
+        alignment: Alignment of the texts.
         left: First and last characters of the passages of marks in the left text.
-        right: Those in the right one.
+        right: The same for the right text.
 
     Returns:
-        Stretches in their order; ``LEFT`` is marked in the left text only. What is shorter than
-        the ends of a passage are known is left out.
+        Stretches in order; ``LEFT`` is marked in the left text only. Stretches shorter than the
+        uncertainty of a passage's limits are omitted.
     """
     marks = _union(left), _union(right)
-    found: list[Pair] = []
+    stretches: list[Pair] = []
     for pair in alignment.pairs:
         if pair.kind is not Kind.SAME:
             continue
         (x, end), y = pair.left, pair.right[0]
         edges = {x, end}
         for spans, offset in zip(marks, (0, x - y), strict=True):
-            edges |= {min(max(place + offset, x), end) for span in spans for place in span}
+            edges |= {min(max(limit + offset, x), end) for span in spans for limit in span}
         for start, stop in itertools.pairwise(sorted(edges)):
-            seen = _inside(start, marks[0]), _inside(start - x + y, marks[1])
-            if seen[0] == seen[1]:
+            marked = _inside(start, marks[0]), _inside(start - x + y, marks[1])
+            if marked[0] == marked[1]:
                 continue
-            kind = Kind.LEFT if seen[0] else Kind.RIGHT
-            found.append(Pair(kind=kind, left=(start, stop), right=(start - x + y, stop - x + y)))
+            kind = Kind.LEFT if marked[0] else Kind.RIGHT
+            stretches.append(
+                Pair(kind=kind, left=(start, stop), right=(start - x + y, stop - x + y))
+            )
     merged: list[Pair] = []
-    for one in found:
+    for stretch in stretches:
         before = merged[-1] if merged else None
-        if before is not None and before.kind is one.kind and _only_differs(alignment, before, one):
+        if (
+            before is not None
+            and before.kind is stretch.kind
+            and _only_differs(alignment, before, stretch)
+        ):
             merged[-1] = Pair(
-                kind=one.kind,
-                left=(before.left[0], one.left[1]),
-                right=(before.right[0], one.right[1]),
+                kind=stretch.kind,
+                left=(before.left[0], stretch.left[1]),
+                right=(before.right[0], stretch.right[1]),
             )
         else:
-            merged.append(one)
-    return tuple(one for one in merged if one.left[1] - one.left[0] >= _SLIVER)
+            merged.append(stretch)
+    return tuple(stretch for stretch in merged if stretch.left[1] - stretch.left[0] >= _SLIVER)
 
 
 def _union(spans: Iterable[Span]) -> list[Span]:
@@ -198,13 +208,13 @@ def _union(spans: Iterable[Span]) -> list[Span]:
     return joined
 
 
-def _inside(place: int, spans: Sequence[Span]) -> bool:
-    number = bisect_right(spans, place, key=lambda span: span[0]) - 1
-    return number >= 0 and place < spans[number][1]
+def _inside(position: int, spans: Sequence[Span]) -> bool:
+    number = bisect_right(spans, position, key=lambda span: span[0]) - 1
+    return number >= 0 and position < spans[number][1]
 
 
 def _only_differs(alignment: Alignment, before: Pair, after: Pair) -> bool:
-    """Return whether nothing stands between two stretches that both texts have."""
+    """Return whether no shared text lies between two stretches."""
     between = (before.left[1], after.left[0])
     first = bisect_left(alignment.pairs, between[0], key=lambda pair: pair.left[0])
     for pair in itertools.islice(alignment.pairs, first, None):
@@ -219,17 +229,17 @@ def _only_differs(alignment: Alignment, before: Pair, after: Pair) -> bool:
 
 
 def _spans(text: str) -> list[Span]:
-    return [found.span() for found in _WORD.finditer(text)]
+    return [match.span() for match in _WORD.finditer(text)]
 
 
 def _mates(first: I64, second: I64, base: int, checkpoint: Checkpoint) -> I64:
-    """Return for each word of the first text the number of its own in the second, or -1.
+    """Return for each word of the first text the number of its match in the second, or -1.
 
     Args:
         first: int64 [N], words as numbers below ``base``.
         second: int64 [M].
-        base: As said.
-        checkpoint: Called for each piece.
+        base: Exclusive upper bound of the words' numbers.
+        checkpoint: Called for each piece; may raise.
     """
     mates = np.full(first.size, -1, dtype=np.int64)
     waiting = [(0, first.size, 0, second.size, 0)]
@@ -266,7 +276,7 @@ def _mates(first: I64, second: I64, base: int, checkpoint: Checkpoint) -> I64:
 
 
 def _alike(a: I64, b: I64, *, edge: bool) -> int:
-    """Return how many words begin both alike; at the edge of texts a few say nothing."""
+    """Return how many first words are equal; at the edge of the texts, 0 if they are only a few."""
     size = min(a.size, b.size)
     differ = np.flatnonzero(a[:size] != b[:size])
     alike = int(differ[0]) if differ.size else size
@@ -274,56 +284,56 @@ def _alike(a: I64, b: I64, *, edge: bool) -> int:
 
 
 def _anchors(a: I64, b: I64, base: int) -> list[tuple[int, int, int]]:
-    """Return runs of words that hold two stretches together: places in both, and their size."""
+    """Return runs of words that anchor two stretches: positions in both, and their size."""
     for size in _RUNS:
         if min(a.size, b.size) < size:
             continue
-        places = _once(a, b, size, base)
-        if places:
-            return _grown(places, a.tolist(), b.tolist())
+        unique_runs = _once(a, b, size, base)
+        if unique_runs:
+            return _grown(unique_runs, a.tolist(), b.tolist())
     return []
 
 
 def _once(a: I64, b: I64, size: int, base: int) -> list[tuple[int, int]]:
-    """Return where runs stand that occur once in each, as many as keep their order."""
-    found = []
-    for words in (a, b):
-        runs = np.zeros(words.size - size + 1, dtype=np.int64)
-        for place in range(size):
-            runs = runs * base + words[place : words.size - size + 1 + place]
-        values, places, counts = np.unique(runs, return_index=True, return_counts=True)
-        found.append((values[counts == 1], places[counts == 1]))
-    (mine, at), (theirs, there) = found
-    _, k, n = np.intersect1d(mine, theirs, assume_unique=True, return_indices=True)
-    order = np.argsort(at[k])
-    return _rising(at[k][order].tolist(), there[n][order].tolist())
+    """Return the positions of runs that occur once in each text, as many as keep their order."""
+    unique = []
+    for numbers in (a, b):
+        runs = np.zeros(numbers.size - size + 1, dtype=np.int64)
+        for offset in range(size):
+            runs = runs * base + numbers[offset : numbers.size - size + 1 + offset]
+        codes, starts, counts = np.unique(runs, return_index=True, return_counts=True)
+        unique.append((codes[counts == 1], starts[counts == 1]))
+    (a_runs, a_starts), (b_runs, b_starts) = unique
+    _, k, n = np.intersect1d(a_runs, b_runs, assume_unique=True, return_indices=True)
+    order = np.argsort(a_starts[k])
+    return _rising(a_starts[k][order].tolist(), b_starts[n][order].tolist())
 
 
-def _rising(places: Sequence[int], others: Sequence[int]) -> list[tuple[int, int]]:
-    """Return the longest choice of pairs in which the second numbers rise as the first do."""
-    ends: list[int] = []  # smallest last number of a choice of each size …
-    at: list[int] = []  # … and which pair it is
+def _rising(firsts: Sequence[int], seconds: Sequence[int]) -> list[tuple[int, int]]:
+    """Return the longest selection of pairs in which the second numbers increase too."""
+    ends: list[int] = []  # smallest last number of a selection of each size …
+    tops: list[int] = []  # … and which pair it is
     before = []
-    for number, other in enumerate(others):
-        size = bisect_left(ends, other)
-        before.append(at[size - 1] if size else -1)
-        ends[size : size + 1] = [other]
-        at[size : size + 1] = [number]
-    chosen = []
-    number = at[-1] if at else -1
+    for number, value in enumerate(seconds):
+        size = bisect_left(ends, value)
+        before.append(tops[size - 1] if size else -1)
+        ends[size : size + 1] = [value]
+        tops[size : size + 1] = [number]
+    pairs = []
+    number = tops[-1] if tops else -1
     while number >= 0:
-        chosen.append((places[number], others[number]))
+        pairs.append((firsts[number], seconds[number]))
         number = before[number]
-    return chosen[::-1]
+    return pairs[::-1]
 
 
 def _grown(
-    places: Iterable[tuple[int, int]], a: Sequence[int], b: Sequence[int]
+    starts: Iterable[tuple[int, int]], a: Sequence[int], b: Sequence[int]
 ) -> list[tuple[int, int, int]]:
-    """Let runs grow to both sides as far as the words are the same."""
-    found = []
+    """Extend runs to both sides while the words are equal."""
+    grown = []
     i_done = j_done = 0
-    for i, j in places:
+    for i, j in starts:
         if i < i_done or j < j_done:
             continue  # the run before has grown over it
         k, n = i, j
@@ -332,12 +342,12 @@ def _grown(
         i_done, j_done = i, j
         while i_done < len(a) and j_done < len(b) and a[i_done] == b[j_done]:
             i_done, j_done = i_done + 1, j_done + 1
-        found.append((k, n, i_done - k))
-    return found
+        grown.append((k, n, i_done - k))
+    return grown
 
 
 def _common(a: I64, b: I64) -> Iterator[tuple[int, int]]:
-    """Return a longest common subsequence, from its end."""
+    """Yield a longest common subsequence, from its end."""
     if a.size > b.size:
         yield from ((i, j) for j, i in _common(b, a))
         return
@@ -358,7 +368,7 @@ def _common(a: I64, b: I64) -> Iterator[tuple[int, int]]:
 
 
 def _smaller(a: I64, b: I64) -> list[tuple[int, int, int, int]]:
-    """Cut two stretches without a run to hold on to; what is small enough is aligned whole."""
+    """Cut two stretches without anchors into smaller ones."""
     if a.size > b.size:
         return [(k, k_end, n, n_end) for n, n_end, k, k_end in _smaller(b, a)]
     if b.size > _LOPSIDED * a.size:
@@ -369,7 +379,7 @@ def _smaller(a: I64, b: I64) -> list[tuple[int, int, int, int]]:
 
 
 def _window(short: I64, long: I64) -> Span:
-    """Return where most of a short stretch stands in a long one; rare words count for more."""
+    """Return where a long stretch shares most with a short one; rare words weigh more."""
     _, number, counts = np.unique(long, return_inverse=True, return_counts=True)
     weight = np.isin(long, short) / counts[number]
     size = 2 * short.size
@@ -378,7 +388,7 @@ def _window(short: I64, long: I64) -> Span:
     return max(0, begin - short.size // 2), min(long.size, begin + size + short.size // 2)
 
 
-# Runs of words: place in the first text, place in the second, how many
+# Runs of words: position in the first text, position in the second, number of words
 
 Run = tuple[int, int, int]
 
@@ -392,15 +402,15 @@ def _runs(mates: I64) -> list[Run]:
 
 
 def _slid(runs: Sequence[Run], first: I64, second: I64) -> list[Run]:
-    """Move a few words across a stretch of one text to the run they belong to as well.
+    """Move a few words across a stretch of one text to the run that they equally fit.
 
     “The” at the beginning of a document is not the first word of a passage that begins with it.
     """
     back: list[Run] = []
     for i, j, n in reversed(runs):
         k, m, size = back[-1] if back else (i + n, j + n, 0)
-        words = first[i : i + n].tolist() if _one_sided(k - i - n, m - j - n, n) else None
-        if words == first[k - n : k].tolist() == second[m - n : m].tolist():
+        moved = first[i : i + n].tolist() if _one_sided(k - i - n, m - j - n, n) else None
+        if moved == first[k - n : k].tolist() == second[m - n : m].tolist():
             back[-1] = (k - n, m - n, size + n)
         else:
             back.append((i, j, n))
@@ -408,34 +418,34 @@ def _slid(runs: Sequence[Run], first: I64, second: I64) -> list[Run]:
     for k, m, size in reversed(back):
         i, j, n = forth[-1] if forth else (k, m, 0)
         i, j = i + n, j + n
-        words = first[k : k + size].tolist() if _one_sided(k - i, m - j, size) else None
-        if words == first[i : i + size].tolist() == second[j : j + size].tolist():
+        moved = first[k : k + size].tolist() if _one_sided(k - i, m - j, size) else None
+        if moved == first[i : i + size].tolist() == second[j : j + size].tolist():
             forth[-1] = (i - n, j - n, n + size)
         else:
             forth.append((k, m, size))
     return forth
 
 
-def _one_sided(gap: int, other: int, words: int) -> bool:
-    """Return whether a few words stand beside what one text has more than the other."""
-    return words <= _STRAY and (gap == 0) != (other == 0)
+def _one_sided(gap: int, other_gap: int, size: int) -> bool:
+    """Return whether a few words lie beside a stretch that only one text has."""
+    return size <= _STRAY and (gap == 0) != (other_gap == 0)
 
 
-def _without_strays(runs: Sequence[Run], size: int, others: int) -> list[Run]:
-    """Leave out runs of a few words with more than that before and behind them that differs."""
-    kept = list(runs)
+def _without_strays(runs: Sequence[Run], size: int, other_size: int) -> list[Run]:
+    """Drop runs of a few words with longer differences before and after them."""
+    current = list(runs)
     while True:
-        ends = [(0, 0), *((i + n, j + n) for i, j, n in kept)]
-        begins = [*((i, j) for i, j, _ in kept), (size, others)]
-        apart = [max(i - k, j - m) for (i, j), (k, m) in zip(begins, ends, strict=True)]
-        found = [
+        ends = [(0, 0), *((i + n, j + n) for i, j, n in current)]
+        begins = [*((i, j) for i, j, _ in current), (size, other_size)]
+        gaps = [max(i - k, j - m) for (i, j), (k, m) in zip(begins, ends, strict=True)]
+        remaining = [
             run
-            for place, run in enumerate(kept)
-            if run[2] > _STRAY or run[2] >= min(apart[place], apart[place + 1])
+            for number, run in enumerate(current)
+            if run[2] > _STRAY or run[2] >= min(gaps[number], gaps[number + 1])
         ]
-        if len(found) == len(kept):
-            return found
-        kept = found
+        if len(remaining) == len(current):
+            return remaining
+        current = remaining
 
 
 # Characters
@@ -444,68 +454,71 @@ def _without_strays(runs: Sequence[Run], size: int, others: int) -> list[Run]:
 def _pairs(
     left: str, right: str, lefts: Sequence[Span], rights: Sequence[Span], runs: Sequence[Run]
 ) -> Iterator[Pair]:
-    """Return the stretches of the texts whose words go together as said; same ones in pieces."""
-    x = y = i = j = 0  # characters and words that are done
+    """Yield the stretches of the texts from their runs of equal words; equal ones in pieces."""
+    x = y = i = j = 0  # characters and words that were yielded
     for k, m, n in runs:
         yield from _between(
             left, right, (x, lefts[k][0]), (y, rights[m][0]), lefts[i:k], rights[j:m]
         )
-        whole = (lefts[k][0], lefts[k + n - 1][1]), (rights[m][0], rights[m + n - 1][1])
-        if left[slice(*whole[0])] == right[slice(*whole[1])]:
-            yield Pair(kind=Kind.SAME, left=whole[0], right=whole[1])
+        extent = (lefts[k][0], lefts[k + n - 1][1]), (rights[m][0], rights[m + n - 1][1])
+        if left[slice(*extent[0])] == right[slice(*extent[1])]:
+            yield Pair(kind=Kind.SAME, left=extent[0], right=extent[1])
         else:
-            for one, other in zip(
+            for left_pair, right_pair in zip(
                 itertools.pairwise(lefts[k : k + n]),
                 itertools.pairwise(rights[m : m + n]),
                 strict=True,
             ):
-                yield Pair(kind=Kind.SAME, left=one[0], right=other[0])
-                gaps = (one[0][1], one[1][0]), (other[0][1], other[1][0])
+                yield Pair(kind=Kind.SAME, left=left_pair[0], right=right_pair[0])
+                gaps = (left_pair[0][1], left_pair[1][0]), (right_pair[0][1], right_pair[1][0])
                 yield from _between(left, right, *gaps, (), ())
             yield Pair(kind=Kind.SAME, left=lefts[k + n - 1], right=rights[m + n - 1])
-        (x, y), i, j = (whole[0][1], whole[1][1]), k + n, m + n
+        (x, y), i, j = (extent[0][1], extent[1][1]), k + n, m + n
     yield from _between(left, right, (x, len(left)), (y, len(right)), lefts[i:], rights[j:])
 
 
 def _between(
     left: str,
     right: str,
-    mine: Span,
-    theirs: Span,
-    words: Sequence[Span],
-    others: Sequence[Span],
+    left_span: Span,
+    right_span: Span,
+    left_words: Sequence[Span],
+    right_words: Sequence[Span],
 ) -> Iterator[Pair]:
-    """Return what stands between two words that both texts have, or before or after all of them.
+    """Yield the stretches between two shared words, or before or after all of them.
 
     Args:
-        left: One text.
-        right: The other.
-        mine: Of the left text.
-        theirs: Of the right text.
-        words: The words in it.
-        others: Those in the other.
+        left: The left text.
+        right: The right text.
+        left_span: Stretch of the left text.
+        right_span: Stretch of the right text.
+        left_words: Words in ``left_span``.
+        right_words: Words in ``right_span``.
     """
-    (x, x_end), (y, y_end) = mine, theirs
-    # What both begin and end with; no word is cut.
-    lead = (x, words[0][0] if words else x_end), (y, others[0][0] if others else y_end)
+    (x, x_end), (y, y_end) = left_span, right_span
+    # Characters with which both begin and end; no word is cut.
+    lead = (
+        (x, left_words[0][0] if left_words else x_end),
+        (y, right_words[0][0] if right_words else y_end),
+    )
     n = _begin(left[slice(*lead[0])], right[slice(*lead[1])])
     tail = (
-        max(x + n, words[-1][1] if words else x),
-        max(y + n, others[-1][1] if others else y),
+        max(x + n, left_words[-1][1] if left_words else x),
+        max(y + n, right_words[-1][1] if right_words else y),
     )
     m = _begin(left[tail[0] : x_end][::-1], right[tail[1] : y_end][::-1])
     if n:
         yield Pair(kind=Kind.SAME, left=(x, x + n), right=(y, y + n))
     inner = (x + n, x_end - m), (y + n, y_end - m)
-    one, other = left[slice(*inner[0])], right[slice(*inner[1])]
-    if one or other:
+    left_rest, right_rest = left[slice(*inner[0])], right[slice(*inner[1])]
+    if left_rest or right_rest:
         kind = (
             Kind.SPACING
-            if not one.strip() and not other.strip()
+            if not left_rest.strip() and not right_rest.strip()
             else Kind.LEFT
-            if not other
+            if not right_rest
             else Kind.RIGHT
-            if not one
+            if not left_rest
             else Kind.CHANGED
         )
         yield Pair(kind=kind, left=inner[0], right=inner[1])
@@ -513,44 +526,44 @@ def _between(
         yield Pair(kind=Kind.SAME, left=(x_end - m, x_end), right=(y_end - m, y_end))
 
 
-def _begin(one: str, other: str) -> int:
-    """Return how many characters begin both alike."""
-    differ = (k for k, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
-    return next(differ, min(len(one), len(other)))
+def _begin(first: str, second: str) -> int:
+    """Return how many first characters are equal."""
+    differ = (k for k, (a, b) in enumerate(zip(first, second, strict=False)) if a != b)
+    return next(differ, min(len(first), len(second)))
 
 
 def _joined(pairs: Iterable[Pair]) -> Iterator[Pair]:
-    """Put same stretches together that follow each other."""
-    held: Pair | None = None
+    """Merge neighbouring equal stretches."""
+    pending: Pair | None = None
     for pair in pairs:
-        if held is not None and pair.kind is held.kind is Kind.SAME:
-            held = Pair(
+        if pending is not None and pair.kind is pending.kind is Kind.SAME:
+            pending = Pair(
                 kind=Kind.SAME,
-                left=(held.left[0], pair.left[1]),
-                right=(held.right[0], pair.right[1]),
+                left=(pending.left[0], pair.left[1]),
+                right=(pending.right[0], pair.right[1]),
             )
             continue
-        if held is not None:
-            yield held
-        held = pair
-    if held is not None:
-        yield held
+        if pending is not None:
+            yield pending
+        pending = pair
+    if pending is not None:
+        yield pending
 
 
 TOLERANCE: Final = 0.05
-"""Powers of ten within which two values of the evidence count as the same; another device or
-batch size moves it by less (evidence.md)."""
+"""Powers of ten within which two values of the evidence count as equal; another device or batch
+size changes it by less (evidence.md)."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ComparisonLine:
-    """One thing that is compared.
+    """One line of a comparison of two audits.
 
     Attributes:
         name: Stable name.
-        first: Of the first audit, ready to read.
-        second: Of the second audit.
-        same: The two agree, the evidence within :data:`TOLERANCE`.
+        first: Value of the first audit, for people.
+        second: Value of the second audit.
+        same: Whether both agree, the evidence within :data:`TOLERANCE`.
     """
 
     name: str
@@ -570,7 +583,7 @@ _PARTS: Final[tuple[tuple[str, Callable[[Audit], str]], ...]] = (
     ("device", lambda a: f"{a.device.kind}, {a.device.dtype}"),
     ("decoder", lambda a: a.decoder),
     ("verdict", lambda a: a.verdict),
-    # What is decoded without a mark, or is in question, is nobody's payload.
+    # Without a mark, or with a payload in question, no payload is named.
     ("payload", lambda a: ", ".join(m.payload.bits or "?" for m in a.named_marks) or "–"),
     ("repaired", lambda a: str(a.decoded.repaired) if a.verdict == "mark" else "–"),
     ("usable", lambda a: str(a.evidence.usable)),
@@ -581,11 +594,11 @@ def compare_audits(first: Audit, second: Audit) -> tuple[ComparisonLine, ...]:
     """Compare two audits, of the same text or of two.
 
     Args:
-        first: One.
-        second: The other.
+        first: The first audit.
+        second: The second audit.
 
     Returns:
-        A line for each thing, the evidence last.
+        The lines of the comparison, the evidence last.
     """
     lines = [
         ComparisonLine(

@@ -1,4 +1,4 @@
-"""The decoders whose payload a record may report; loads nothing."""
+"""Names of the decoders that a record may report; this module imports nothing."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What stands between two passages of one mark, and how well it is known where.
+"""Gaps between two passages of one mark, with the uncertainty of their limits.
 
-Such a gap begins where one passage ends and ends where the next one begins. Neither is known to the
-character: both are stated with the credible intervals of the passages, as the passages themselves.
+A gap begins where one passage ends, and ends where the next one begins. Neither limit is known to
+the character, so both are stated with the credible intervals of the passages.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import Final
 from pura.record.naming import NamedMark, Passage
 from pura.words.sentences import Sentence
 
-_MOST_NAMED: Final = 8  # that one sentence names; the list of passages has them all
+_MOST_NAMED: Final = 8  # gaps in one sentence; the list of passages has all
 _KEY: Final = "text.gap-between"
 _FORMER_KEY: Final = "text.gap"
-"""Up to 0.4.0 the sentence had one place for each limit, as if it were known to the character."""
+"""Up to 0.4.0 the sentence had a single position for each limit."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,10 +25,10 @@ class Gap:
     """Text between two passages of one mark. Characters are counted from 1.
 
     Attributes:
-        after_from: Least last character of the passage before.
-        after_to: Greatest of it.
-        before_from: Least first character of the passage behind.
-        before_to: Greatest of it.
+        after_from: Earliest end of the passage before.
+        after_to: Latest end of the passage before.
+        before_from: Earliest start of the passage after.
+        before_to: Latest start of the passage after.
     """
 
     after_from: int
@@ -41,24 +41,25 @@ def gaps_between(marks: Iterable[Sequence[Passage]]) -> tuple[Gap, ...]:
     """Return the gaps between the passages of each mark, in the order of the text.
 
     Args:
-        marks: The passages of each mark. Where another mark stands between two passages, there is
-            no gap.
+        marks: The passages of each mark. Passages with another mark between them have no gap.
     """
-    by_mark = [sorted(passages, key=lambda one: one.first_token) for passages in marks]
-    taken = [(one.first_token, one.last_token) for passages in by_mark for one in passages]
+    by_mark = [sorted(passages, key=lambda passage: passage.first_token) for passages in marks]
+    occupied = [
+        (passage.first_token, passage.last_token) for passages in by_mark for passage in passages
+    ]
     gaps = []
     for passages in by_mark:
-        for before, behind in pairwise(passages):
-            first, last = before.last_token + 1, behind.first_token - 1
-            if first <= last and not any(a <= last and first <= b for a, b in taken):
-                gaps.append(_gap(before, behind))
+        for before, following in pairwise(passages):
+            first, last = before.last_token + 1, following.first_token - 1
+            if first <= last and not any(a <= last and first <= b for a, b in occupied):
+                gaps.append(_gap(before, following))
     return tuple(sorted(gaps, key=lambda gap: (gap.after_from, gap.before_to)))
 
 
-def _gap(before: Passage, behind: Passage) -> Gap:
+def _gap(before: Passage, following: Passage) -> Gap:
     # Records up to 0.2.0 hold no intervals.
     _, _, after_from, after_to = before.limits or (0, 0, before.end, before.end)
-    before_from, before_to, _, _ = behind.limits or (behind.start, behind.start, 0, 0)
+    before_from, before_to, _, _ = following.limits or (following.start, following.start, 0, 0)
     return Gap(
         after_from=after_from,
         after_to=after_to,
@@ -68,28 +69,28 @@ def _gap(before: Passage, behind: Passage) -> Gap:
 
 
 def gap_sentence(gaps: Sequence[Gap]) -> Sentence:
-    """Return the sentence that names gaps; at least one.
+    """Return the sentence that names the gaps, of which there is at least one.
 
-    Its value ``gaps`` holds four characters for each gap, as the blank of the kind ``gaps`` reads
-    them (:mod:`pura.base.catalogue`), so that it is written in the reader's language.
+    Its value ``gaps`` holds four positions for each gap, in the form of the placeholder ``gaps``
+    (:mod:`pura.base.catalogue`), which is written in the reader's language.
     """
-    places = [
+    limits = [
         f"{gap.after_from} {gap.after_to} {gap.before_from} {gap.before_to}"
         for gap in gaps[:_MOST_NAMED]
     ]
     if len(gaps) > _MOST_NAMED:
-        places.append("…")
-    return Sentence(key=_KEY, values={"k": len(gaps), "gaps": ", ".join(places)})
+        limits.append("…")
+    return Sentence(key=_KEY, values={"k": len(gaps), "gaps": ", ".join(limits)})
 
 
 def with_gaps_said(
     sentences: Iterable[Sentence], marks: Sequence[NamedMark]
 ) -> tuple[Sentence, ...]:
-    """Return the sentences of a record with its gaps as they are said today.
+    """Return the sentences of a record, with its gaps in the present wording.
 
     Args:
-        sentences: Of the record, which may be one of an earlier version.
-        marks: Its marks.
+        sentences: Sentences of the record, which may come from an earlier version.
+        marks: Marks of the record.
     """
     gaps = gaps_between(mark.passages for mark in marks)
     return tuple(

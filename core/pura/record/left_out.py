@@ -1,8 +1,8 @@
-"""What an audit did not examine of the file that its text is from.
+"""Parts of a file that an audit did not examine.
 
-A finding speaks of the text that was read. Words elsewhere in the file (an attachment, a comment,
-text that the page hides) may carry a mark as well, so each such place is listed with its size, and
-"no mark found" is not said where they are more than a few per cent of the file.
+A finding concerns the text that was read. Words elsewhere in the file (an attachment, a comment,
+hidden text) may carry a mark as well, so each such part is listed with its size. If these words are
+more than a few per cent of the file, "no mark found" is not stated.
 """
 
 from __future__ import annotations
@@ -19,30 +19,30 @@ from pura.base.numerals import visible
 from pura.words.sentences import Sentence, fill, sentence
 
 FEWEST_WORDS: Final = 30
-"""Words below which what was left out cannot hold a mark that an audit would find.
+"""Fewer unexamined words than this cannot hold a mark that an audit would find.
 
-The shortest texts that a shipped power table calls found at the policy's rate of 95 % have 30
-usable positions, and a word of prose has at most about one."""
+The shortest texts for which a shipped power table gives the policy's rate of 95 % have 30 usable
+positions, and a word of prose has about one at most."""
 
 QUOTATIONS: Final = "quotations"
 REFERENCES: Final = "references"
 LEAVE_OUT: Final = (QUOTATIONS, REFERENCES)
-"""What a rule that is fixed beforehand may leave out of the examined text."""
+"""Parts that a rule fixed beforehand may exclude from the examined text."""
 
-_MAX_COUNT: Final = 10**9  # more than any file within the limits of the readers can hold
+_MAX_COUNT: Final = 10**9  # more words than any file that the readers accept can hold
 _MAX_NAME: Final = 120  # characters of a name in a sentence, which holds 200
-_MOST_NAMED: Final = 3  # places that the one-line summary names; the list has all
+_MOST_NAMED: Final = 3  # parts that the one-line summary names; the list has all
 _MOST_LINES: Final = 12  # lines of the list for people; the record holds all
 
 
 class LeftOutKind(StrEnum):
-    """What a place of a file is whose words were not examined.
+    """Kind of a part of a file that was not examined.
 
-    Every kind has its words in the catalogue, ``left-out.kind-NAME``.
+    The catalogue has a text for every kind, ``left-out.kind-NAME``.
     """
 
     MAIN_TEXT = "main-text"
-    """Text of the file itself, where another part was asked for."""
+    """The main text of the file, if another part was requested."""
     ATTACHMENT = "attachment"
     EMBEDDED_DOCUMENT = "embedded-document"
     COMMENT = "comment"
@@ -64,26 +64,26 @@ class LeftOutKind(StrEnum):
     SLIDE = "slide"
     SPEAKER_NOTES = "speaker-notes"
     DELETED_TEXT = "deleted-text"
-    """What tracked changes took out."""
+    """Text that tracked changes deleted."""
     MESSAGE = "message"
     """A message of a chat that no assistant wrote."""
     FIELD = "field"
     """Another field of a record."""
     CELL = "cell"
-    """Cells that are too short to be texts of their own."""
+    """Cells that are too short to be separate texts."""
     QUOTATION = "quotation"
     """A quotation, left out by a rule that was fixed beforehand."""
     REFERENCES = "references"
     """A list of references, left out by a rule that was fixed beforehand."""
     METADATA = "metadata"
-    """Title, subject and the like, which stand beside the text."""
+    """Title, subject and similar properties of the file."""
     PAGE = "page"
     """A page without readable text."""
     ENCRYPTED = "encrypted"
     UNREADABLE = "unreadable"
     """Damaged, or of a format without a reader."""
     MISSING_END = "missing-end"
-    """The file ends too early; nobody knows how much is missing."""
+    """The file ends too early; the missing amount is unknown."""
     PICTURE = "picture"
     """A picture or recording; it holds no words of the file."""
 
@@ -93,13 +93,13 @@ class LeftOut:
     """Words of a file that were not examined.
 
     Attributes:
-        kind: What the place is.
-        words: Number of words there, as :func:`word_count` counts; None where nobody can count
-            them, because the place is encrypted, damaged or of a format without a reader.
-        letters: Number of letters and digits there; 0 where they cannot be counted.
-        location: Where it is, for people: a page, the name of an attachment; empty where the kind
-            says it. Control characters are written visibly.
-        part: The part that ``--part`` takes to audit it; empty where nothing can be audited.
+        kind: Kind of the part.
+        words: Number of words, as :func:`word_count` counts; None if they cannot be counted,
+            because the part is encrypted, damaged or of a format without a reader.
+        letters: Number of letters and digits; 0 if they cannot be counted.
+        location: Location for people, such as a page or the name of an attachment; empty if the
+            kind is enough. Control characters are written visibly.
+        part: The value of ``--part`` that audits it; empty if it cannot be audited.
     """
 
     kind: LeftOutKind
@@ -109,27 +109,27 @@ class LeftOut:
     part: str = ""
 
     def __post_init__(self) -> None:
-        """Make names from the file harmless once, for all that will ever show them."""
+        """Make names from the file safe to display."""
         object.__setattr__(self, "location", visible(self.location))
         object.__setattr__(self, "part", visible(self.part))
 
     @classmethod
-    def of_text(cls, kind: LeftOutKind, text: str, **more: str | int) -> LeftOut:
-        """Return the entry of a text that is at hand; ``more`` are further attributes."""
-        return cls(kind=kind, words=word_count(text), letters=letter_count(text), **more)  # type: ignore[arg-type]
+    def of_text(cls, kind: LeftOutKind, text: str, **attributes: str | int) -> LeftOut:
+        """Return the entry for a text; ``attributes`` are further attributes."""
+        return cls(kind=kind, words=word_count(text), letters=letter_count(text), **attributes)  # type: ignore[arg-type]
 
     @property
     def matters(self) -> bool:
-        """Whether there are, or may be, words."""
+        """Whether the part has, or may have, words."""
         return self.words is None or self.words > 0
 
     def name(self, language: str) -> str:
-        """Return what it is and where, in words."""
-        what = fill(sentence(f"left-out.kind-{self.kind}"), language)
-        return f"{what} ({_short(self.location)})" if self.location else what
+        """Return kind and location for people."""
+        label = fill(sentence(f"left-out.kind-{self.kind}"), language)
+        return f"{label} ({_short(self.location)})" if self.location else label
 
     def line(self, language: str) -> str:
-        """Return what it is, how many words it has and which part takes it."""
+        """Return kind, location, number of words and the value of ``--part``."""
         values: dict[str, str | int | float] = {"what": _short(self.name(language))}
         if self.words is None:
             return fill(Sentence(key="left-out.entry-uncounted", values=values), language)
@@ -146,9 +146,9 @@ class ExcludedPiece:
 
     Attributes:
         kind: ``quotation`` or ``references``.
-        start: First character of the text as found; blanks before the piece are part of it.
+        start: First character, counted in the text as found; includes blanks before the piece.
         end: Character after the last.
-        part: The part that ``--part`` takes to audit it.
+        part: The value of ``--part`` that audits it.
     """
 
     kind: LeftOutKind
@@ -158,18 +158,18 @@ class ExcludedPiece:
 
 
 def rule_of(pieces: Iterable[ExcludedPiece]) -> tuple[str, ...]:
-    """Return which of :data:`LEAVE_OUT` left these pieces out."""
+    """Return the rules of :data:`LEAVE_OUT` that excluded these pieces."""
     kinds = {piece.kind for piece in pieces}
     names = {QUOTATIONS: LeftOutKind.QUOTATION, REFERENCES: LeftOutKind.REFERENCES}
     return tuple(name for name in LEAVE_OUT if names[name] in kinds)
 
 
 def without_pieces(text: str, pieces: Iterable[ExcludedPiece]) -> str:
-    """Return what of a text is examined.
+    """Return the examined part of a text.
 
     Args:
         text: The text as found.
-        pieces: What is left out of it, rising.
+        pieces: The excluded pieces, in order.
     """
     stretches, start = [], 0
     for piece in pieces:
@@ -179,34 +179,34 @@ def without_pieces(text: str, pieces: Iterable[ExcludedPiece]) -> str:
 
 
 def left_out_words(entries: Iterable[LeftOut]) -> int | None:
-    """Return how many words were left out; None where nobody can count them."""
+    """Return how many words were not examined; None if they cannot be counted."""
     counts = [entry.words for entry in entries]
     return None if None in counts else sum(count for count in counts if count is not None)
 
 
 def left_out_share(entries: Iterable[LeftOut], examined: int) -> float:
-    """Return the share of a file's words that was not examined, as the decision rule takes it.
+    """Return the share of a file's words that was not examined, for the decision rule.
 
     Args:
-        entries: What was left out.
-        examined: Words of the file that were examined.
+        entries: Parts that were not examined.
+        examined: Number of examined words of the file.
 
     Returns:
-        From 0 to 1; 1 where the words cannot be counted, since it may be nearly all of them; 0
-        where they are fewer than :data:`FEWEST_WORDS`.
+        From 0 to 1; 1 if the words cannot be counted, since they may be nearly all; 0 if they are
+        fewer than :data:`FEWEST_WORDS`.
     """
-    words = left_out_words(entries)
-    if words is None:
+    omitted = left_out_words(entries)
+    if omitted is None:
         return 1.0
-    return words / (words + examined) if words >= FEWEST_WORDS else 0.0
+    return omitted / (omitted + examined) if omitted >= FEWEST_WORDS else 0.0
 
 
 def summary_line(entries: Iterable[LeftOut], examined: int, language: str) -> str:
-    """Return one line on what was not examined; empty where nothing was left out.
+    """Return one line on the parts that were not examined; empty if there are none.
 
     Args:
-        entries: What was left out.
-        examined: Words of the file that were examined.
+        entries: Parts that were not examined.
+        examined: Number of examined words of the file.
         language: ``en`` or ``de``.
     """
     mattering = sorted(
@@ -215,36 +215,36 @@ def summary_line(entries: Iterable[LeftOut], examined: int, language: str) -> st
     )
     if not mattering:
         return ""
-    counts = Counter(entry.name(language) for entry in mattering)  # several quotations are one
+    counts = Counter(entry.name(language) for entry in mattering)  # equal names are joined
     names = [name if count == 1 else f"{name} × {count}" for name, count in counts.items()]
     text = ", ".join([*names[:_MOST_NAMED], "…"] if len(names) > _MOST_NAMED else names)
-    what = _short(text)
+    listing = _short(text)
     counted = sum(entry.words or 0 for entry in mattering)
     if left_out_words(mattering) is None:
-        return fill(sentence("left-out.summary-uncounted", what=what), language)
-    said = sentence("left-out.summary", words=counted, total=counted + examined, what=what)
-    return fill(said, language)
+        return fill(sentence("left-out.summary-uncounted", what=listing), language)
+    summary = sentence("left-out.summary", words=counted, total=counted + examined, what=listing)
+    return fill(summary, language)
 
 
 def listed_lines(entries: Iterable[LeftOut], examined: int, language: str) -> list[str]:
-    """Return the summary, and below it a line for each place; empty where nothing was left out.
+    """Return the summary and a line for each part; an empty list if there are none.
 
     Args:
-        entries: What was left out.
-        examined: Words of the file that were examined.
+        entries: Parts that were not examined.
+        examined: Number of examined words of the file.
         language: ``en`` or ``de``.
     """
     mattering = [entry for entry in entries if entry.matters]
     if not mattering:
         return []
     lines = [entry.line(language) for entry in mattering[:_MOST_LINES]]
-    if (more := len(mattering) - len(lines)) > 0:
-        lines.append(fill(sentence("left-out.more", n=more), language))
+    if (omitted := len(mattering) - len(lines)) > 0:
+        lines.append(fill(sentence("left-out.more", n=omitted), language))
     return [summary_line(mattering, examined, language), *(f"– {line}" for line in lines)]
 
 
-# Scripts that write without spaces: as word processors do, each Han, Kana or Yi sign is counted as
-# a word; of the South-East Asian ones so many letters as their words have on average.
+# Scripts without spaces: as in word processors, each Han, Kana or Yi character counts as a word; of
+# South-East Asian scripts, as many letters as their words have on average.
 _SIGN: Final = "\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua48c\uf900-\ufaff"
 _SIGN_BEYOND: Final = "\U00020000-\U0003ffff"
 _UNSPACED: Final = "\u0e00-\u0edf\u1000-\u109f\u1780-\u17ff\u1950-\u19df"
@@ -271,6 +271,6 @@ def letter_count(text: str) -> int:
 
 
 def _short(name: str) -> str:
-    """Return a name as a sentence can hold it: printable, and not too long."""
+    """Return a name that fits into a sentence: printable, and not too long."""
     printable = "".join(sign if sign.isprintable() else " " for sign in name).strip() or "–"
     return printable if len(printable) <= _MAX_NAME else f"{printable[: _MAX_NAME - 1]}…"

@@ -1,4 +1,4 @@
-"""Where the marks of a record stand, and what the text says of one mark's bits."""
+"""The mark at a token of a record, and the evidence for the bits of one mark."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ def mark_at(audit: Audit, token: int) -> int | None:
 
 
 def bits_of(audit: Audit, number: int | None) -> tuple[BitEvidence, ...]:
-    """Return what the passages of one mark say of each position of its codeword.
+    """Return the evidence in the passages of one mark for each position of its codeword.
 
     Args:
         audit: The record.
-        number: Which mark, in the order of the text; None stands for the text as a whole.
+        number: Number of the mark, in the order of the text; None for the complete text.
 
     Returns:
-        The record's own bits where there is one mark only, and for a mark of another key than the
-        one that the record's steps are of. None of a mark whose payload is withheld.
+        The bits of the record if there is only one mark, and for a mark of another key than that
+        of the record's steps. No bits for a mark with a withheld payload.
     """
     marks = audit.named_marks
     if number is not None and number < len(marks) and marks[number].payload.withheld:
         return ()
-    if audit.verdict != "mark":  # nothing to repair: no payload is stated
+    if audit.verdict != "mark":  # no payload is stated, so no bit was repaired
         return tuple(replace(bit, repaired=False) for bit in audit.bits)
     if number is None or len(marks) < 2 or marks[number].key != audit.key.fingerprint:
         return audit.bits
@@ -69,7 +69,7 @@ def bit_evidence(
 
     Args:
         llr_nats: float64 [n], sums of the local LLRs.
-        readings: int64 [n], how many steps read each position.
+        readings: int64 [n], number of steps that read each position.
         payload: The payload.
         profile: The profile.
     """

@@ -1,12 +1,11 @@
-"""What may be said of a payload: it is named as a fact only where it is identified.
+"""Naming of payloads: a payload is stated as a fact only if it is identified.
 
-The decoder always has a most probable payload. Whether it is the one that the text carries is told
-by its posterior, whose calibration is measured (study.md §14). This is the one place that
-decides: a payload is *identified* from the posterior on that the policy asks for, a single field by
-itself likewise, since a customer may be certain while the day is not. Everything that is printed,
-filed or looked up goes by it.
+The decoder always returns a most probable payload. Its posterior, which is calibrated (study.md
+§14), tells whether the text carries it. Only this module decides: a payload is *identified* from
+the posterior that the policy requires. The same holds for each field by itself, since a customer
+may be certain while the day is not. All outputs, files and look-ups follow this decision.
 
-The marks of a record in words: the same lines for command, notebook, window and report.
+It also describes the marks of a record in the same lines for command, notebook, window and report.
 """
 
 from __future__ import annotations
@@ -26,29 +25,29 @@ from pura.scheme import Field, FieldValue, MarkIdentity, Payload, Profile
 from pura.words.sentences import Sentence, Value, findings
 
 IDENTIFIED: Final = 0.99
-"""Posterior from which a payload is identified, where a record's policy does not say."""
+"""Posterior from which a payload is identified, if a record's policy does not set it."""
 LEAST_IDENTIFIED: Final = 0.9
-"""No policy asks for less."""
+"""Lower bound for every policy."""
 UNFIT: Final = "unfit"
-"""The words fit the mark far less than a text that was written under it."""
+"""The words fit the mark much worse than those of a text that was written with it."""
 PIECES: Final = "pieces"
-"""The mark stands in short pieces with different payloads."""
+"""The mark consists of short pieces with different payloads."""
 WITHHELD: Final = (UNFIT, PIECES)
-"""Why the payload of a mark may be withheld (:mod:`pura.detect.verdict.attribution`)."""
-_HAIR: Final = 1e-12  # weights that add up to one leave their last digit in the sum
+"""Reasons why the payload of a mark is withheld (:mod:`pura.detect.verdict.attribution`)."""
+_HAIR: Final = 1e-12  # rounding error of weights that add up to one
 
 
 @dataclass(frozen=True, kw_only=True)
 class CandidateFacts:
-    """One payload that the evidence leaves in question.
+    """A payload that the evidence leaves in question.
 
     Attributes:
         bits: ``L_m`` characters 0 and 1.
-        posterior: Weight under the prior of the evidence: all payloads alike, or the issued ones
-            more (:class:`~pura.record.evidence.PriorFacts`).
-        fields: What the layout makes of it.
-        key: Fingerprint of the key under which it is in question, where that is another one than
-            the mark's: the same payload under another key is another mark. Empty for the mark's.
+        posterior: Weight under the prior of the evidence, which is uniform or favours issued
+            payloads (:class:`~pura.record.evidence.PriorFacts`).
+        fields: Values of the payload's fields.
+        key: Fingerprint of its key, if that is not the key of the mark: the same payload under
+            another key is another mark. Empty for the mark's key.
     """
 
     bits: str
@@ -59,14 +58,14 @@ class CandidateFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class NamedField:
-    """What a field of the payload says, and how sure that is by itself.
+    """The value of a field of the payload, and its own certainty.
 
     Attributes:
-        name: The field's name.
-        value: Its most probable value.
-        posterior: Weight of all payloads with this value; None where the record holds no weights.
-        identified: The value may be stated.
-        outside: It lies outside the limits that the profile states.
+        name: Name of the field.
+        value: Most probable value.
+        posterior: Weight of all payloads with this value; None if the record holds no weights.
+        identified: Whether the value may be stated.
+        outside: Whether it lies outside the limits in the profile.
     """
 
     name: str
@@ -77,7 +76,7 @@ class NamedField:
 
     @property
     def text(self) -> str:
-        """The most probable value in words, with a question mark where it has no meaning."""
+        """The most probable value as text, with a question mark if it has no meaning."""
         return self.value.text if self.value.known else f"{self.value.raw} ?"
 
 
@@ -87,16 +86,16 @@ class NamedPayload:
 
     Attributes:
         best: The most probable payload, characters 0 and 1 (of the published decoder: its choice).
-        posterior: Its weight among all payloads; None where the record holds no weights.
-        identified: It may be stated.
-        in_question: The fewest payloads that together have the weight that identifies; 1 where one
-            has it alone, 0 where the record holds no weights.
-        more: There are more than that: those that are listed do not have it together, and
-            ``in_question`` is how many these are.
-        weight: What those that are listed in question have together.
-        fields: What each field says, in the order of the layout; empty without one.
-        withheld: Why nothing of the payload is stated, one of :data:`WITHHELD`; empty where
-            something may be. Nothing else is said of a payload that is withheld.
+        posterior: Its weight among all payloads; None if the record holds no weights.
+        identified: Whether it may be stated.
+        in_question: Smallest number of payloads that together have the identifying weight; 1 if
+            one has it alone, 0 if the record holds no weights.
+        more: Whether the listed payloads, ``in_question`` of them, do not have that weight
+            together, so that there are more.
+        weight: Total weight of the listed payloads in question.
+        fields: Value of each field, in the order of the layout; empty without a layout.
+        withheld: Why nothing of the payload is stated, one of :data:`WITHHELD`; empty if it is not
+            withheld. Of a withheld payload nothing else is reported.
     """
 
     best: str
@@ -109,8 +108,8 @@ class NamedPayload:
     withheld: str = later("")
 
     @classmethod
-    def withhold(cls, why: str) -> NamedPayload:
-        """Return what may be said of a payload that is withheld: why, and nothing else."""
+    def withhold(cls, reason: str) -> NamedPayload:
+        """Return a withheld payload, which has only a reason."""
         return cls(
             best="",
             posterior=None,
@@ -118,12 +117,12 @@ class NamedPayload:
             in_question=0,
             more=False,
             weight=0.0,
-            withheld=why,
+            withheld=reason,
         )
 
     @property
     def bits(self) -> str | None:
-        """The payload where it is identified, else None."""
+        """The payload if it is identified, else None."""
         return self.best if self.identified else None
 
     @property
@@ -132,7 +131,7 @@ class NamedPayload:
         return tuple(f.name for f in self.fields if f.identified and f.outside)
 
     def columns(self) -> dict[str, object]:
-        """Return it as columns of a row: what is identified apart from what is most probable."""
+        """Return the payload as columns of a row; identified and most probable values are apart."""
         return {
             "payload": self.bits,
             "payload_best": self.best or None,
@@ -148,24 +147,24 @@ class NamedPayload:
 
 @dataclass(frozen=True, kw_only=True)
 class Passage:
-    """A stretch of the text that carries the mark.
+    """A passage of the text that carries the mark.
 
     Attributes:
         first_token: Index of its first token.
         last_token: Index of its last token (inclusive).
         start: First character.
         end: Character after the last.
-        start_from: Least of the 95 % credible interval of ``start``; None in records of earlier
-            versions, as are the others.
-        start_to: Greatest of it.
-        end_from: Least of that of ``end``.
-        end_to: Greatest of it.
-        start_uncounted: None of the text between ``start_from`` and ``start`` is counted.
-        end_uncounted: None of that between ``end`` and ``end_to`` is.
-        page: Page or slide on which it begins, from 1; 0 where there are none, and in records,
-            where the text tells it (:func:`pura.record.naming.placed`).
-        paragraph: Paragraph of the text, or of the page; 0 where there is one only.
-        line: Line on which it begins; 0 where it has a page.
+        start_from: Lower end of the 95 % credible interval of ``start``; None, like the other
+            three, in records of earlier versions.
+        start_to: Upper end of that interval.
+        end_from: Lower end of the 95 % credible interval of ``end``.
+        end_to: Upper end of that interval.
+        start_uncounted: Whether the text between ``start_from`` and ``start`` was not counted.
+        end_uncounted: Whether the text between ``end`` and ``end_to`` was not counted.
+        page: Page or slide on which it begins, from 1; 0 without pages, and in stored records,
+            where the text gives it (:func:`pura.record.naming.placed`).
+        paragraph: Paragraph of the text, or of the page; 0 if there is only one.
+        line: Line on which it begins; 0 if it has a page.
         last_line: Line on which it ends.
     """
 
@@ -186,10 +185,10 @@ class Passage:
 
     @property
     def limits(self) -> tuple[int, int, int, int] | None:
-        """Least and greatest start, least and greatest end; None where the record has none."""
-        found = (self.start_from, self.start_to, self.end_from, self.end_to)
-        known = [one for one in found if one is not None]
-        return (known[0], known[1], known[2], known[3]) if len(known) == len(found) else None
+        """Earliest and latest start, earliest and latest end; None if the record has none."""
+        ends = (self.start_from, self.start_to, self.end_from, self.end_to)
+        stored = [limit for limit in ends if limit is not None]
+        return (stored[0], stored[1], stored[2], stored[3]) if len(stored) == len(ends) else None
 
 
 def token_share(ranges: Iterable[tuple[int, int]], tokens: int) -> float:
@@ -211,20 +210,20 @@ class RegisterMatch:
     """One entry of the register, and the mark that it was issued for.
 
     Attributes:
-        entry: Its number.
-        key: Fingerprint of the key that it was issued under; of an epoch's key, that of the key it
-            was derived from. Empty in records of versions before 0.5, whose registers knew
-            payloads only.
-        epoch: The day, ISO week or month of the key; empty where the key marks by itself.
-        profile: Fingerprint of the profile; empty likewise.
-        payload: Its bits.
-        who: To whom it was issued.
+        entry: Number of the entry.
+        key: Fingerprint of the key that it was issued under; for an epoch's key, that of its
+            parent key. Empty in records of versions before 0.5, whose registers stored only
+            payloads.
+        epoch: The day, ISO week or month of the key; empty for a key without epochs.
+        profile: Fingerprint of the profile; empty in the same records as ``key``.
+        payload: Bits of the payload.
+        who: Recipient.
         when: Date of issue, as imported.
         model: Model it was issued for.
-        note: For what it was issued.
+        note: Purpose of the issue.
         drawn: How its number was chosen (:class:`pura.register.rows.Drawn`).
         row: SHA-256 of its row in the register and all rows before it, 64 hex digits.
-        contradicts: Where the row contradicts the payload's fields or the key's epoch, by name
+        contradicts: Contradictions between row, payload fields and key epoch, by name
             (:class:`pura.register.contradictions.Contradiction`).
         posterior: Its weight among all entries and "not in the register".
     """
@@ -245,7 +244,7 @@ class RegisterMatch:
 
     @property
     def mark(self) -> MarkIdentity | None:
-        """The mark that it was issued for; None where the record does not know its key."""
+        """The mark that the entry was issued for; None if the record does not name its key."""
         with suppress(ValueError, PayloadError):
             return MarkIdentity(
                 key=self.key,
@@ -258,24 +257,23 @@ class RegisterMatch:
 
 @dataclass(frozen=True, kw_only=True)
 class NamedMark:
-    """One mark as it is shown: where it stands and what may be said of its payload.
+    """A mark ready to be shown: its passages and its payload.
 
     Attributes:
-        number: From 1, in the order of the text.
+        number: Number of the mark, from 1, in the order of the text.
         key: Fingerprint of the key under which it was read.
-        key_title: That key as ``name (fingerprint)``; empty where only a row of a result is left.
-        identity: The key, epoch, profile and most probable payload that make it this mark and no
-            other; None where the record does not say under which key or profile it was read. It
-            may be looked up in a register only where the payload is identified.
-        payload: What may be said of its payload.
-        candidates: The payloads behind that, strongest first.
-        passages: Where it stands, in the order of the text.
-        share: Share of the text's tokens inside these passages; None where the record does not
-            say.
-        log10_e: log10 of the e-value of the statement that these passages carry a mark; None where
-            the record has none of its own.
-        entry: The entry of the register that has its identified payload; None where there is none,
-            and where the register was not asked.
+        key_title: That key as ``name (fingerprint)``; empty if only a row of a result is left.
+        identity: Key, epoch, profile and most probable payload, which identify the mark; None if
+            the record does not name the key or the profile. It may be looked up in a register
+            only if the payload is identified.
+        payload: The payload, as far as it may be stated.
+        candidates: Its candidate payloads, strongest first.
+        passages: Its passages, in the order of the text.
+        share: Share of the text's tokens inside these passages; None if not recorded.
+        log10_e: log10 of the e-value of the statement that these passages carry a mark; None if
+            not recorded.
+        entry: The entry of the register with its identified payload; None if there is none, or if
+            the register was not consulted.
     """
 
     number: int
@@ -305,16 +303,16 @@ def name_payload(
     layout: Sequence[Field] = (),
     withheld: str = "",
 ) -> NamedPayload:
-    """Decide what may be said of a payload.
+    """Decide which parts of a payload may be stated.
 
     Args:
         best: The decoded payload.
-        fields: What the layout makes of it.
-        candidates: Payloads with their weights, strongest first; empty where none are known. What
-            is not listed, or stands under another key, counts against whatever is asked.
+        fields: Values of its fields.
+        candidates: Payloads with their weights, strongest first; empty if unknown. Weight that is
+            not listed, or belongs to another key, counts against identification.
         level: Posterior from which a payload, or the value of a field, is identified.
         layout: The fields with their limits.
-        withheld: Why nothing of it may be stated, one of :data:`WITHHELD`; else empty.
+        withheld: Why nothing of it may be stated, one of :data:`WITHHELD`; empty if it may.
     """
     if withheld:
         return NamedPayload.withhold(withheld)
@@ -334,34 +332,34 @@ def name_payload(
         more=bool(candidates) and total < level - _HAIR,
         weight=min(1.0, total),
         fields=tuple(
-            _limited(_field(place, value, candidates, level), limited.get(value.name))
-            for place, value in enumerate(fields)
+            _limited(_field(index, value, candidates, level), limited.get(value.name))
+            for index, value in enumerate(fields)
         ),
     )
 
 
-def _limited(named: NamedField, limit: Field | None) -> NamedField:
-    outside = limit is not None and not limit.admits(named.value.raw)
-    return replace(named, outside=True) if outside else named
+def _limited(field: NamedField, limit: Field | None) -> NamedField:
+    outside = limit is not None and not limit.admits(field.value.raw)
+    return replace(field, outside=True) if outside else field
 
 
 def _field(
-    place: int, value: FieldValue, candidates: Sequence[CandidateFacts], level: float
+    index: int, value: FieldValue, candidates: Sequence[CandidateFacts], level: float
 ) -> NamedField:
-    """Add up what the candidates say of one field: the marginal of its values."""
+    """Return the most probable value of one field, by its marginal over the candidates."""
     values: dict[int, FieldValue] = {}
     weights: dict[int, float] = {}
     for candidate in candidates:
         if candidate.key:
-            continue  # of another key: the same value there means somebody else
-        if place >= len(candidate.fields) or candidate.fields[place].name != value.name:
-            continue  # of a damaged record; it counts against every value
-        said = candidate.fields[place]
-        values[said.raw] = said
-        weights[said.raw] = weights.get(said.raw, 0.0) + candidate.posterior
+            continue  # under another key the same value names another recipient
+        if index >= len(candidate.fields) or candidate.fields[index].name != value.name:
+            continue  # from a damaged record; it counts against every value
+        candidate_value = candidate.fields[index]
+        values[candidate_value.raw] = candidate_value
+        weights[candidate_value.raw] = weights.get(candidate_value.raw, 0.0) + candidate.posterior
     if not weights:
         return NamedField(name=value.name, value=value, posterior=None, identified=False)
-    raw = max(weights, key=lambda one: weights[one])
+    raw = max(weights, key=lambda raw_value: weights[raw_value])
     weight = min(1.0, weights[raw])
     return NamedField(
         name=value.name, value=values[raw], posterior=weight, identified=weight >= level
@@ -370,21 +368,21 @@ def _field(
 
 @dataclass(frozen=True, kw_only=True)
 class RegisterFacts:
-    """What the register of issued payloads says.
+    """Result of consulting the register of issued payloads.
 
     Attributes:
-        version: Which state of the register, in short: the head's first digits and how many rows.
-        head: The state itself: the hash of the newest row, 64 hex digits; empty in records of
+        version: State of the register, in short: first digits of the head, and number of rows.
+        head: State of the register: hash of the newest row, 64 hex digits; empty in records of
             versions before 0.5.
-        date: When it was last changed, ISO 8601.
-        entries: How many payloads were issued under the keys, epochs and profile of the marks,
-            ``N``; in records of versions before 0.5 all of the register.
-        matches: The entries that carry posterior weight, strongest first; of several marks the
-            entry of each identified payload. Empty where the payload is in question.
+        date: Time of the last change, ISO 8601.
+        entries: Number of payloads issued under the keys, epochs and profile of the marks, ``N``;
+            in records of versions before 0.5, all entries.
+        matches: Entries with posterior weight, strongest first; with several marks, the entry of
+            each identified payload. Empty if the payload is in question.
         none_weight: Posterior of "not in the register".
         prior_none: Prior of "not in the register", from the policy.
-        chance: Probability that a misread payload agrees with some entry, ``N / 2**L_m``; None
-            where the numbers of these entries were not all drawn at random.
+        chance: Probability that a misread payload equals some entry, ``N / 2**L_m``; None if the
+            numbers of these entries were not all drawn at random.
         unassigned: Entries of unknown key with payloads of this length; they name nobody.
         revoked: Entries that were issued for the marks and revoked.
     """
@@ -415,43 +413,43 @@ def mark_lines(
     lr_cap: float,
     profile: str,
 ) -> list[str]:
-    """Return what is said of one mark, a line each.
+    """Return the lines that describe one mark.
 
     Args:
         mark: The mark.
         language: ``en`` or ``de``.
-        alone: It is the only one, so that headline and passages speak of it already.
-        place: Says where a passage stands, in a language.
+        alone: Whether it is the only mark, which headline and passages describe already.
+        place: Returns the location of a passage, in a language.
         lr_cap: Largest likelihood ratio that is printed.
         profile: The profile of all marks of the text, as ``name (fingerprint)``.
     """
     lines = []
     if not alone:
-        places = "; ".join(place(p, language) for p in mark.passages)
-        lines.append(_fill("mark.place", language, i=mark.number, place=places))
+        locations = "; ".join(place(p, language) for p in mark.passages)
+        lines.append(_fill("mark.place", language, i=mark.number, place=locations))
         if mark.key_title:
             lines.append(_fill("mark.of", language, key=mark.key_title, config=profile))
     lines += payload_lines(mark.payload, language)
     if mark.entry is not None:
         lines.append(_fill("mark.entry", language, entry=mark.entry.entry, who=mark.entry.who))
-    if not alone and (words := evidence_words(mark, language, lr_cap)):
-        lines.append(words)
+    if not alone and (text := evidence_words(mark, language, lr_cap)):
+        lines.append(text)
     if not alone:
-        lines += [f"  {words}" for p in mark.passages if (words := limits_words(p, language))]
+        lines += [f"  {text}" for p in mark.passages if (text := limits_words(p, language))]
     return lines
 
 
 def evidence_words(mark: NamedMark, language: str, lr_cap: float) -> str:
-    """Return the evidence of the statement that a mark's passages carry one; "" where none is kept.
+    """Return the evidence that a mark's passages carry one, as a sentence; "" if not recorded.
 
-    It is never printed beyond the policy's cap.
+    Evidence above the policy's cap is printed as the cap.
     """
     values = _ratio(mark, lr_cap)
     return "" if values is None else _fill("mark.evidence", language, **values)
 
 
 def evidence_ratio(mark: NamedMark, language: str, lr_cap: float) -> str:
-    """Return the same as a number for a table; "" where none is kept."""
+    """Return the evidence of a mark as a number for a table; "" if not recorded."""
     values = _ratio(mark, lr_cap)
     return "" if values is None else _fill("mark.ratio", language, **values)
 
@@ -466,23 +464,23 @@ def _ratio(mark: NamedMark, lr_cap: float) -> dict[str, Value] | None:
 def placed(
     passages: Iterable[Passage], text: str | None, pages: Sequence[int]
 ) -> tuple[Passage, ...]:
-    """Return passages with the page, paragraph and lines where they stand, as far as known.
+    """Return passages with their page, paragraph and lines, as far as known.
 
     Args:
         passages: The passages.
-        text: The text; None where the record leaves it out.
-        pages: Where each page begins, in characters; paragraphs are counted from there then.
+        text: The text; None if the record omits it.
+        pages: First character of each page; with pages, paragraphs are counted on each page.
     """
-    # A long text has a thousand passages: what they are counted by is looked for once.
-    lines = [] if text is None or pages else [found.start() for found in _LINE.finditer(text)]
+    # A long text has a thousand passages, so lines and paragraphs are located only once.
+    lines = [] if text is None or pages else [match.start() for match in _LINE.finditer(text)]
     paragraphs: dict[int, list[int]] = {}
-    found = []
+    located = []
     for passage in passages:
-        # A token brings the blank before it, which may stand on the page before.
+        # A token includes the blank before it, which may lie on the previous page.
         begins = _first_sign(text, passage) if text is not None else passage.start + 1
         page = max(1, bisect_right(pages, begins)) if pages else 0
         if text is None:
-            found.append(replace(passage, page=page))
+            located.append(replace(passage, page=page))
             continue
         first = pages[page - 1] if page else 0
         if page not in paragraphs:
@@ -492,9 +490,9 @@ def placed(
             ]
         number = max(1, bisect_right(paragraphs[page], begins))
         if page:
-            found.append(replace(passage, page=page, paragraph=number))
+            located.append(replace(passage, page=page, paragraph=number))
             continue
-        found.append(
+        located.append(
             replace(
                 passage,
                 paragraph=number if len(paragraphs[page]) > 1 else 0,
@@ -502,39 +500,39 @@ def placed(
                 last_line=bisect_left(lines, _last_sign(text, passage)) + 1,
             )
         )
-    return tuple(found)
+    return tuple(located)
 
 
 def place_words(passage: Passage, language: str, leaf: str = "page") -> str:
-    """Return where a passage stands: its page, paragraph and line as far as known; characters.
+    """Return the location of a passage: page, paragraph and lines as far as known, or characters.
 
     Args:
-        passage: The passage, placed.
+        passage: The passage, from :func:`placed`.
         language: ``en`` or ``de``.
-        leaf: What a page is: ``page`` or ``slide``.
+        leaf: Kind of the pages: ``page`` or ``slide``.
     """
     values: dict[str, Value] = {"a": passage.start + 1, "b": passage.end}
-    words = _fill(f"mark.{leaf}", language, page=passage.page) + ", " if passage.page else ""
+    prefix = _fill(f"mark.{leaf}", language, page=passage.page) + ", " if passage.page else ""
     if passage.paragraph:
         values["paragraph"] = passage.paragraph
     if not passage.line:
         key = "mark.on-page" if passage.page and passage.paragraph else "mark.characters"
-        return words + _fill(key, language, **values)
+        return prefix + _fill(key, language, **values)
     several = passage.last_line != passage.line
     values |= {"line": passage.line} | ({"last": passage.last_line} if several else {})
     kind = "mark.paragraph" if passage.paragraph else "mark.line"
     if several:
         kind = f"{kind}-lines" if passage.paragraph else f"{kind}s"
-    return words + _fill(kind, language, **values)
+    return prefix + _fill(kind, language, **values)
 
 
 def limits_words(passage: Passage, language: str, *, level: bool = True) -> str:
-    """Return the intervals in which a passage begins and ends; "" where the record has none.
+    """Return the intervals in which a passage begins and ends; "" if the record has none.
 
     Args:
         passage: The passage.
         language: ``en`` or ``de``.
-        level: Say that they hold 95 %; a report's note says it of all.
+        level: Whether to mention the 95 %; a report states it once for all passages.
     """
     if passage.limits is None:
         return ""
@@ -556,21 +554,21 @@ def limits_words(passage: Passage, language: str, *, level: bool = True) -> str:
 
 
 def _first_sign(text: str, passage: Passage) -> int:
-    """Return where the first character of a passage stands that is no blank."""
-    found = _SIGN.search(text, passage.start, passage.end)
-    return found.start() if found is not None else passage.start
+    """Return the position of the first non-blank character of a passage."""
+    match = _SIGN.search(text, passage.start, passage.end)
+    return match.start() if match is not None else passage.start
 
 
 def _last_sign(text: str, passage: Passage) -> int:
-    """Return where the last character of a passage stands that is no blank."""
+    """Return the position of the last non-blank character of a passage."""
     inside = text[passage.start : passage.end].rstrip()
     return passage.start + max(0, len(inside) - 1)
 
 
 def payload_lines(payload: NamedPayload, language: str) -> list[str]:
-    """Return the payload and its fields, a line each: as facts only what is identified.
+    """Return a line for the payload and for each field; only identified ones are stated as facts.
 
-    Of a payload that is withheld the line says that nobody is named.
+    The line for a withheld payload states that nobody is named.
     """
     return [
         payload_words(payload, payload.best, language),
@@ -579,11 +577,11 @@ def payload_lines(payload: NamedPayload, language: str) -> list[str]:
 
 
 def payload_words(payload: NamedPayload, written: str, language: str) -> str:
-    """Return the payload, or that it is in question.
+    """Return the payload, or a statement that it is in question.
 
     Args:
         payload: The payload.
-        written: Its bits as they are to be printed.
+        written: Its bits in the form to be printed.
         language: ``en`` or ``de``.
     """
     if payload.withheld:
@@ -603,7 +601,7 @@ def payload_words(payload: NamedPayload, written: str, language: str) -> str:
 
 
 def in_question_words(payload: NamedPayload, language: str) -> str:
-    """Return in a few words that a payload is not identified, or that it is withheld."""
+    """Return a short statement that a payload is not identified, or is withheld."""
     if payload.withheld:
         return _fill("payload.withheld", language)
     if not payload.in_question:
@@ -612,7 +610,7 @@ def in_question_words(payload: NamedPayload, language: str) -> str:
 
 
 def field_words(field: NamedField, language: str) -> str:
-    """Return what a field says; as a fact only where it is identified.
+    """Return the value of a field, as a fact only if it is identified.
 
     Args:
         field: The field.
@@ -629,24 +627,24 @@ def field_words(field: NamedField, language: str) -> str:
 
 
 def value_words(profile: Profile, value: FieldValue, language: str) -> str:
-    """Return the value of a field as people write it: a date in the words of the language."""
+    """Return the value of a field for people; dates follow the language."""
     if not value.known:
         return f"{value.raw} ?"
-    if (value.name, "date") in {(one.name, one.kind) for one in profile.fields}:
+    if (value.name, "date") in {(field.name, field.kind) for field in profile.fields}:
         with suppress(ValueError):
             return numerals.date(value.text, language)
     return value.text
 
 
 def whom_words(profile: Profile, payload: NamedPayload, written: str, language: str) -> str:
-    """Return for whom and when in one line: the fields that are identified, or the payload.
+    """Return the recipient and date in one line: the identified fields, or the payload.
 
-    Where the payload is withheld, the line says why nobody is named.
+    For a withheld payload, the line states why nobody is named.
 
     Args:
-        profile: Its fields.
+        profile: Profile with the fields.
         payload: The payload.
-        written: Its bits as they are to be printed.
+        written: Its bits in the form to be printed.
         language: ``en`` or ``de``.
     """
     if payload.withheld:
@@ -658,8 +656,8 @@ def whom_words(profile: Profile, payload: NamedPayload, written: str, language: 
     ]
     if payload.identified:
         return " · ".join(parts) or written
-    words = in_question_words(payload, language)
-    return " · ".join([*parts, words]) if parts else words[:1].upper() + words[1:]
+    text = in_question_words(payload, language)
+    return " · ".join([*parts, text]) if parts else text[:1].upper() + text[1:]
 
 
 def sentences_said(
@@ -669,16 +667,16 @@ def sentences_said(
     more: bool,
     titles: Mapping[str, str],
 ) -> tuple[Sentence, ...]:
-    """Return the sentences of a record as they are said today.
+    """Return the sentences of a record in the present wording.
 
-    Earlier versions had a sentence a mark, which stated its payload and a share of the evidence,
-    and looked a payload up in the register that was in question; today's rule stands for both. A
-    key that a record names by its fingerprint is said by its title.
+    Earlier versions had a sentence for each mark, with its payload and a share of the evidence,
+    and consulted the register for payloads in question. Both are replaced by the present rule. A
+    key that a record names by its fingerprint is named by its title.
 
     Args:
-        sentences: Of the record.
-        marks: Its marks.
-        more: There may be more marks than these.
+        sentences: Sentences of the record.
+        marks: Marks of the record.
+        more: Whether there may be more marks than these.
         titles: Keys as ``name (fingerprint)``, by their fingerprints.
     """
     payload = marks[0].payload if len(marks) == 1 else None
@@ -703,7 +701,7 @@ def sentences_said(
 
 
 def _with_title(sentence: Sentence, titles: Mapping[str, str]) -> Sentence:
-    """Return a sentence that names its key by name and fingerprint."""
+    """Return the sentence with its key named by name and fingerprint."""
     key = sentence.values.get("key")
     if not isinstance(key, str) or key not in titles:
         return sentence
@@ -711,7 +709,7 @@ def _with_title(sentence: Sentence, titles: Mapping[str, str]) -> Sentence:
 
 
 def payload_several(payload: NamedPayload | None) -> list[Sentence]:
-    """Return the sentence that counts the payloads in question; none where one is identified."""
+    """Return the sentence that counts the payloads in question; none if one is identified."""
     if payload is None or payload.identified or not payload.in_question:
         return []
     values: dict[str, str | int | float] = {

@@ -1,6 +1,6 @@
-"""The other layer: what a signed manifest in or beside a text says, and whether the mark agrees.
+"""The second layer: signed manifests in or beside a text, and whether they agree with the mark.
 
-It is stated beside the finding and is never part of the evidence.
+They are reported beside the finding and are never part of the evidence.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ WHY: Final = {
     INVALID: ("changed", "broken", "damaged", "several"),
     UNCHECKED: ("extra", "reference", "limit", "stopped"),
 }
-"""Why a manifest is invalid, or was not checked: the end of a key of the findings."""
+"""Reasons why a manifest is invalid or was not checked; each ends a key of the findings."""
 AGREES: Final = "agrees"
 DIFFERS: Final = "differs"
 ABSENT: Final = "absent"
@@ -32,9 +32,9 @@ MARK_ONLY: Final = "mark-only"
 UNNAMED: Final = "not-compared"
 FORMS: Final = ("a7", "a8", "a9", "docx", "odt", "epub", "xlsx", "pptx", "pdf")
 MOST_APART: Final = 64
-"""Bits of the text's fingerprint, of 256, beyond which a manifest was made for another text.
+"""Largest distance of fingerprints, in bits of 256, at which a manifest belongs to the text.
 
-Edited, justified and badly scanned texts stay below 26, all words shuffled gave 54, and other
+Edited, justified and badly scanned texts stay below 26, shuffling all words gave 54, and unrelated
 texts differ in about 100 (``com.writerslogic.text-fingerprint.1``)."""
 
 
@@ -43,20 +43,20 @@ class ManifestFacts:
     """A signed manifest that came with a text.
 
     Attributes:
-        form: How it was there: ``a7`` in a web page, ``a8`` in characters that show nothing, ``a9``
-            in a comment or front matter (C2PA 2.4, Annex A), or the format of the file.
-        state: ``valid``: untouched, by a signer whom the user's list names; ``untrusted``:
-            untouched, by somebody else; ``invalid``; ``not-checked``.
-        why: Of :data:`WHY`; empty where it is untouched.
-        signer: Name in the certificate; empty where it is not known.
-        signed_at: When, as the time stamp says, or else the signer; empty where nobody does.
+        form: How it is embedded: ``a7`` in a web page, ``a8`` in invisible characters, ``a9`` in a
+            comment or front matter (C2PA 2.4, Annex A), or the format of the file.
+        state: ``valid``: unchanged, from a signer on the user's list; ``untrusted``: unchanged,
+            from another signer; ``invalid``; ``not-checked``.
+        why: The reason, one of :data:`WHY`; empty if the manifest is unchanged.
+        signer: Name in the certificate; empty if unknown.
+        signed_at: Time of signing by the time stamp or, without one, by the signer; may be empty.
         manifest: Identifier of the manifest.
-        reference: Where it is, if the text only names it; nothing is fetched.
-        values: What its soft bindings name, as :func:`pura.provenance.binding.binding_value` writes
-            it.
+        reference: Address of the manifest, if the text only names it; it is not fetched.
+        values: Values of its soft bindings, as :func:`pura.provenance.binding.binding_value`
+            writes them.
         soft_binding: Whether these name an identified payload of the text's marks: ``agrees``,
-            ``differs``, or ``absent`` where there is nothing to compare. It differs as well where
-            the manifest was made for another text.
+            ``differs``, or ``absent`` if there is nothing to compare. It also differs if the
+            manifest was made for another text.
         fingerprint_distance: Bits, of 256, in which the fingerprint of the text differs from the
             one in the manifest; None without one.
     """
@@ -74,39 +74,39 @@ class ManifestFacts:
 
     @property
     def elsewhere(self) -> bool:
-        """It was made for another text."""
-        apart = self.fingerprint_distance
-        return apart is not None and apart > MOST_APART
+        """Whether the manifest was made for another text."""
+        distance = self.fingerprint_distance
+        return distance is not None and distance > MOST_APART
 
     @property
     def said(self) -> tuple[Sentence, ...]:
-        """What is said of it."""
+        """The sentences that describe the manifest."""
         values: dict[str, Value] = {"form": f"manifest.form-{self.form}"}
         if self.reference:
             values["where"] = self.reference
         elif self.state != UNCHECKED and self.why != "damaged":
             values["signer"] = self.signer or "–"
         key = f"manifest.{self.state}-{self.why}" if self.why else f"manifest.{self.state}"
-        said = Sentence(key=key, values=values)
+        sentence = Sentence(key=key, values=values)
         if not self.signed_at:
-            return (said,)
-        return said, Sentence(key="manifest.date", values={"date": self.signed_at})
+            return (sentence,)
+        return sentence, Sentence(key="manifest.date", values={"date": self.signed_at})
 
 
 def layers_of(manifests: Sequence[ManifestFacts], bindings: Sequence[str], *, marked: bool) -> str:
-    """Return how mark and manifest stand to each other; empty where there is neither to name.
+    """Return the relation between mark and manifests; empty if there is nothing to compare.
 
     Args:
-        manifests: Those that came with the text.
+        manifests: Manifests of the text.
         bindings: Values that name the identified payloads of its marks.
-        marked: A mark was found.
+        marked: Whether a mark was found.
     """
     if not manifests:
         return MARK_ONLY if bindings else ""
-    found = {one.soft_binding for one in manifests}
-    if DIFFERS in found:
+    bindings_found = {manifest.soft_binding for manifest in manifests}
+    if DIFFERS in bindings_found:
         return BOTH_DIFFER
-    if AGREES in found:
+    if AGREES in bindings_found:
         return BOTH_AGREE
     return UNNAMED if marked else MANIFEST_ONLY
 
@@ -114,14 +114,17 @@ def layers_of(manifests: Sequence[ManifestFacts], bindings: Sequence[str], *, ma
 def layers_said(
     manifests: Sequence[ManifestFacts], bindings: Sequence[str], *, marked: bool
 ) -> tuple[Sentence, ...]:
-    """Return what is said of manifests: each, then how they and the mark stand to each other."""
+    """Return the sentences on each manifest, then on their relation to the mark."""
     case = layers_of(manifests, bindings, marked=marked)
     if not case:
         return ()
-    said = tuple(sentence for one in manifests for sentence in one.said)
-    if case == BOTH_DIFFER and any(one.elsewhere for one in manifests):
-        apart = max(one.fingerprint_distance or 0 for one in manifests)
-        return (*said, Sentence(key="layers.differ-text", values={"n": apart}))
+    sentences = tuple(sentence for manifest in manifests for sentence in manifest.said)
+    if case == BOTH_DIFFER and any(manifest.elsewhere for manifest in manifests):
+        distance = max(manifest.fingerprint_distance or 0 for manifest in manifests)
+        return (*sentences, Sentence(key="layers.differ-text", values={"n": distance}))
     if case == MARK_ONLY:
-        return (*said, Sentence(key="layers.mark-only", values={"value": ", ".join(bindings[:3])}))
-    return (*said, Sentence(key=f"layers.{case}"))
+        return (
+            *sentences,
+            Sentence(key="layers.mark-only", values={"value": ", ".join(bindings[:3])}),
+        )
+    return (*sentences, Sentence(key=f"layers.{case}"))

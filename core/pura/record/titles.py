@@ -1,7 +1,7 @@
-"""How a key, a profile or a model is written wherever one is named: name and fingerprint.
+"""The form in which all outputs name a key, a profile or a model: name and fingerprint.
 
-A name alone can be given twice, and a fingerprint alone tells nobody anything. All outputs use this
-one form, so that a reader can compare two of them sign by sign.
+A name alone may be used twice, and a fingerprint alone means nothing to people. With a single form,
+a reader can compare two outputs character by character.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ MOST_TITLES: Final = 8
 
 
 def titled(name: str | None, fingerprint: str) -> str:
-    """Return ``name (fingerprint)``, or the fingerprint alone of what has no name."""
+    """Return ``name (fingerprint)``, or the fingerprint alone if there is no name."""
     return f"{name} ({fingerprint})" if name else fingerprint
 
 
 def joined_titles(titles: Iterable[str]) -> str:
-    """Return titles one after another; of very many the first ones and how many there are."""
+    """Return titles joined with commas; if there are very many, the first ones and their number."""
     unique = list(dict.fromkeys(titles))
     if len(unique) <= MOST_TITLES:
         return ", ".join(unique)

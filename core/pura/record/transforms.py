@@ -1,4 +1,4 @@
-"""What extraction changed in the characters of a text; read by the sandbox, so without NumPy."""
+"""Changes that extraction made to a text's characters; imported in the sandbox, without NumPy."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pura.words.sentences import Note
 
 @dataclass(frozen=True, kw_only=True)
 class Transform:
-    """One thing that extraction did to the characters of the text, or found hidden among them.
+    """A change that extraction made to the characters of a text, or a hidden part that it found.
 
     Attributes:
         name: Stable name, e.g. ``hyphens-joined``.
-        count: How often.
-        note: What else is known of it.
+        count: Number of occurrences.
+        note: Further details.
     """
 
     name: str

@@ -1,8 +1,8 @@
-"""The chain of the register: what a row's hash is of, and the form in which it is hashed.
+"""The hash chain of the register: which columns are hashed, and in which form.
 
-Rows are only ever added. Each carries the SHA-256 of the hash before it and of itself, so that the
-newest hash, the *head*, stands for the register as a whole: whoever knows a head of before can tell
-whether a row up to there was exchanged, edited, removed, added or moved (``pura register verify``).
+The register is append-only. Each row carries the SHA-256 of the previous hash and of itself, so the
+newest hash, the *head*, represents the complete register. Anyone who knows an earlier head can
+detect whether a row up to it was changed, removed, added or moved (``pura register verify``).
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from typing import Final
 from pura.base.json_text import former
 
 START: Final = bytes(32)
-"""What stands before the first row."""
+"""The hash before the first row."""
 
 
 class Act(StrEnum):
-    """What a row does."""
+    """The action that a row records."""
 
-    ISSUE = "issue"  # a payload goes to a recipient; makes an entry
-    REVOCATION = "revocation"  # an entry no longer stands
-    ASSIGNMENT = "assignment"  # entries of unknown key get a key and a profile
-    MANIFEST = "manifest"  # an entry is named by a manifest
-    REMARK = "remark"  # something is noted about an entry, which stands as before
+    ISSUE = "issue"  # a payload is issued to a recipient; creates an entry
+    REVOCATION = "revocation"  # an entry is revoked
+    ASSIGNMENT = "assignment"  # entries of unknown key are assigned a key and a profile
+    MANIFEST = "manifest"  # a manifest names an entry
+    REMARK = "remark"  # a note about an entry, which remains valid
     UPGRADE = "upgrade"  # entries of an earlier version of the file follow
 
 
@@ -49,14 +49,14 @@ COLUMNS: Final = (
     "entries",
     "salt",
 )
-"""The columns that a row's hash is of, in the order of :data:`SELECT`."""
-_NAMES: Final = {"issued": "when"}  # a word of SQL's own; the hashed form has the usual name
+"""The columns that are hashed, in the order of :data:`SELECT`."""
+_NAMES: Final = {"issued": "when"}  # "when" is reserved in SQL; the hashed form uses it
 SELECT: Final = (
     "SELECT sequence, act, written, entry, key, epoch, profile, bits, payload, who, issued, model,"
     " manifest, note, drawn, entries, salt, hash"
     " FROM chain LEFT JOIN series ON series.number = chain.series"
 )
-"""Rows of the chain as :func:`row_hash` takes them, and their stored hash; without an order."""
+"""Query for rows of the chain in the form of :func:`row_hash`, with their hash; unordered."""
 
 Value = str | int | bytes | None
 
@@ -64,10 +64,10 @@ _SALT_BYTES: Final = 16
 
 
 def new_salt() -> bytes:
-    """Return what makes a row's hash tell nothing of the row.
+    """Return random bytes that keep a row's hash from revealing its content.
 
-    Hashes of rows and heads stand in records and reports; without the salt, names could be tried
-    until one fits.
+    Records and reports contain hashes of rows; without the salt, a name could be guessed until its
+    hash fits.
     """
     return secrets.token_bytes(_SALT_BYTES)
 
@@ -76,15 +76,15 @@ def row_hash(previous: bytes, row: tuple[Value, ...]) -> bytes:
     """Return the hash of a row.
 
     It is the SHA-256 of the hash before it, 32 bytes, followed by the row as JSON: sorted names, no
-    blanks, UTF-8 (for rows, which hold texts and whole numbers, the form of RFC 8785). A column
-    that an act does not use is left out. The payload is written as its bits, the salt in hex.
+    blanks, UTF-8 (for rows, which hold texts and integers, the form of RFC 8785). Columns that an
+    act does not use are omitted. The payload is written as its bits, the salt in hex.
 
     Args:
         previous: Hash of the row before; :data:`START` for the first.
         row: One value for each of :data:`COLUMNS`.
 
     Raises:
-        sqlite3.DatabaseError: The row is none that this program wrote.
+        sqlite3.DatabaseError: The row was not written by this program.
     """
     values = {
         _NAMES.get(name, name): value
@@ -98,12 +98,12 @@ def row_hash(previous: bytes, row: tuple[Value, ...]) -> bytes:
         values["salt"] = salt.hex()
     try:
         return hashlib.sha256(previous + former(values, escaped=False)).digest()
-    except (TypeError, ValueError):  # bytes where a text stands, or half of a surrogate
+    except (TypeError, ValueError):  # bytes instead of text, or half of a surrogate pair
         raise sqlite3.DatabaseError("a row is not one of this program") from None
 
 
 def payload_blob(text: str) -> bytes:
-    """Return a payload as it is stored: packed bits, padded with zeros at the end.
+    """Return a payload in the stored form: packed bits, padded with zeros at the end.
 
     Args:
         text: Characters 0 and 1.
@@ -116,7 +116,7 @@ def payload_text(blob: Value, bits: Value) -> str:
     """Return a stored payload as characters 0 and 1.
 
     Raises:
-        sqlite3.DatabaseError: It is none, or of another length.
+        sqlite3.DatabaseError: The blob is not a payload of this length.
     """
     if not isinstance(blob, bytes) or not isinstance(bits, int):
         raise sqlite3.DatabaseError("a row is not one of this program")

@@ -1,8 +1,8 @@
-"""Rows that contradict their own payload or key: another time, model or epoch than these say.
+"""Rows that contradict their own payload or key in time, model or epoch.
 
-A row says when and for which model a payload was issued; so may fields of the payload, and so does
-the key of an epoch. Where they exclude each other, the row is not the one of this mark. Such rows
-are refused on their way in; one that stands already is a caution where it is named.
+A row states when and for which model a payload was issued. Fields of the payload may state this
+too, and so does the key of an epoch. If they exclude each other, the row does not belong to this
+mark. Such rows are refused when they are added; an existing one is reported with a caution.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from pura.keys.epochs import is_epoch, time_of
 from pura.register.rows import Issue
 from pura.scheme import Field, Profile, unpack
 
-_AHEAD: Final = dt.timedelta(hours=14)  # of UTC: the first clocks that show a date
-_BEHIND: Final = dt.timedelta(hours=12)  # the last ones
+_EARLIEST_OFFSET: Final = dt.timedelta(hours=14)  # before UTC: the first time zone to reach a date
+_LATEST_OFFSET: Final = dt.timedelta(hours=12)  # after UTC: the last time zone to leave it
 _TIMES_OF_ISSUE: Final = ("date", "day", "issued", "when", "written")
-"""Names of the field that says when a payload was issued, where a layout has several dates."""
+"""Names of the field with the date of issue, if a layout has several dates."""
 
 Span = tuple[dt.datetime, dt.datetime]
-"""A time from its first moment up to, and without, the moment after it; UTC."""
+"""A period in UTC, from its first moment up to but excluding the moment after it."""
 
 
 WHEN_EPOCH: Final = "when-epoch"
@@ -43,8 +43,8 @@ class Contradiction:
 
     Attributes:
         kind: One of :data:`KINDS`.
-        stated: What the row or the key says.
-        other: What the key or the field says.
+        stated: Statement of the row or the key.
+        other: Statement of the key or the field.
         field: Name of the field; empty for ``when-epoch``.
     """
 
@@ -55,28 +55,28 @@ class Contradiction:
 
     @property
     def phrase(self) -> Phrase:
-        """The contradiction in words."""
+        """The contradiction as a phrase for people."""
         return phrase(
             f"register.{self.kind}", stated=self.stated, other=self.other, field=self.field
         )
 
 
 def contradictions(issue: Issue, profile: Profile | None = None) -> tuple[Contradiction, ...]:
-    """Return where a row contradicts its payload's fields or the epoch of its key.
+    """Return the contradictions of a row with its payload's fields or the epoch of its key.
 
-    A date as people write it may be that of any place on Earth, so dates that lie a day apart do
-    not contradict each other. A time that is not ISO 8601 is not compared; neither is a model that
-    is none of the names in the payload's field.
+    A date without a time zone may hold anywhere on Earth, so neighbouring dates do not contradict
+    each other. Times that are not ISO 8601 are not compared; neither are models that the payload's
+    field does not list.
 
     Args:
         issue: The row.
-        profile: Says which fields the payload has; None compares none of them.
+        profile: Profile with the fields of the payload; None compares no fields.
     """
     epoch = "" if issue.series is None else issue.series.epoch
-    when = _local_time(issue.when)
+    time_of_issue = _local_time(issue.when)
     key_time = time_of(epoch) if is_epoch(epoch) else None
     contradicted = []
-    if when is not None and key_time is not None and not _meet(when, key_time):
+    if time_of_issue is not None and key_time is not None and not _meet(time_of_issue, key_time):
         contradicted.append(Contradiction(kind=WHEN_EPOCH, stated=issue.when, other=epoch))
     if profile is None or not profile.fields or len(issue.payload) != profile.payload_bits:
         return tuple(contradicted)
@@ -87,7 +87,7 @@ def contradictions(issue: Issue, profile: Profile | None = None) -> tuple[Contra
         if span is None:
             continue
         rows = (
-            (WHEN_FIELD, issue.when, when),
+            (WHEN_FIELD, issue.when, time_of_issue),
             (EPOCH_FIELD, epoch, None if key_time is None else _anywhere(key_time)),
         )
         contradicted += [
@@ -96,10 +96,16 @@ def contradictions(issue: Issue, profile: Profile | None = None) -> tuple[Contra
             if time is not None and not _meet(time, span)
         ]
     for field in profile.fields:
-        named = issue.model.strip().casefold()
-        others = {other.casefold() for other in field.values} if field.kind == "enumeration" else ()
+        model = issue.model.strip().casefold()
+        known_models = (
+            {name.casefold() for name in field.values} if field.kind == "enumeration" else ()
+        )
         value = values[field.name]
-        if field.name.casefold() == "model" and named in others and value.text.casefold() != named:
+        if (
+            field.name.casefold() == "model"
+            and model in known_models
+            and value.text.casefold() != model
+        ):
             contradicted.append(
                 Contradiction(
                     kind=MODEL_FIELD, stated=issue.model, other=value.text, field=field.name
@@ -112,10 +118,12 @@ def refuse_contradictions(issue: Issue, profile: Profile | None = None) -> None:
     """Refuse a row that contradicts its payload or its key.
 
     Raises:
-        RegisterError: It does.
+        RegisterError: The row contradicts them.
     """
-    for one in contradictions(issue, profile):
-        raise RegisterError("register.contradiction", what=one.phrase, code="register-contradicts")
+    for contradiction in contradictions(issue, profile):
+        raise RegisterError(
+            "register.contradiction", what=contradiction.phrase, code="register-contradicts"
+        )
 
 
 def _times_of_issue(profile: Profile) -> list[Field]:
@@ -126,7 +134,7 @@ def _times_of_issue(profile: Profile) -> list[Field]:
 
 
 def _local_time(text: str) -> Span | None:
-    """Return the time that a person wrote; None where it cannot be read as ISO 8601."""
+    """Return the period of a written time; None if it is not ISO 8601."""
     text = text.strip()
     if is_epoch(text):
         return _anywhere(time_of(text))
@@ -142,10 +150,10 @@ def _local_time(text: str) -> Span | None:
 
 
 def _anywhere(span: Span) -> Span:
-    """Return a time of unknown zone: from where it begins first on Earth to where it ends last."""
+    """Return the period of a time of unknown zone: from its first start to its last end."""
     begin, end = span
     try:
-        return begin - _AHEAD, end + _BEHIND
+        return begin - _EARLIEST_OFFSET, end + _LATEST_OFFSET
     except OverflowError:
         return span
 

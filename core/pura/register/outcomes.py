@@ -1,8 +1,8 @@
-"""How answers ended, as a gateway notes it beside its logs: remarks on entries of the register.
+"""Outcomes of answers, which a gateway writes beside its logs, as remarks on register entries.
 
-A row is written before the first token leaves. Whether the answer left whole is known later, and
-stands in a file of its own: an entry whose answer was broken off goes on naming its recipient,
-since a part may have left, and says so.
+A row is written before the first token is sent. Whether the answer was sent completely is known
+later and stored in a separate file. The entry of an interrupted answer still names its recipient,
+since a part may have been sent, and carries a remark.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ logger = logging.getLogger(__name__)
 
 
 def note_outcomes(register: Register, folder: Path) -> int:
-    """Remark on entries whose answers did not leave whole.
+    """Add remarks to entries with incomplete answers.
 
-    A payload that several answers carry is left alone: the note says of one of them how it ended,
-    and the entry stands for all. Remarks that stand already are not repeated.
+    A payload of several answers gets no remark, since its entry stands for all of them. Existing
+    remarks are not repeated.
 
     Args:
-        register: An open register, which holds the rows of the folder's logs.
-        folder: Of the logs; without a file of outcomes nothing is done.
+        register: An open register with the rows of the folder's logs.
+        folder: Folder of the logs; without a file of outcomes nothing is done.
 
     Returns:
-        How many entries were remarked on.
+        Number of entries that got a remark.
 
     Raises:
         RegisterError: The file cannot be read, or the register cannot be written.
@@ -59,7 +59,7 @@ def note_outcomes(register: Register, folder: Path) -> int:
 
 
 def _remark(register: Register, mark: MarkIdentity, end: str) -> bool:
-    """Remark on the entry of a mark; False where it has none, or says it already."""
+    """Add a remark to the entry of a mark; return False without an entry or a new remark."""
     entry = register.find(mark)
     if entry is None or entry.remark == end:
         return False
@@ -68,13 +68,13 @@ def _remark(register: Register, mark: MarkIdentity, end: str) -> bool:
 
 
 def _to_remark(ends: dict[MarkIdentity, list[str]]) -> Iterator[tuple[MarkIdentity, str]]:
-    for mark, said in ends.items():
-        if len(said) == 1 and not said[0].startswith(DELIVERED):
-            yield mark, said[0]
+    for mark, outcomes in ends.items():
+        if len(outcomes) == 1 and not outcomes[0].startswith(DELIVERED):
+            yield mark, outcomes[0]
 
 
 def _outcome(row: Any) -> tuple[MarkIdentity, str]:
-    """Return the mark of a line, and how its answer ended."""
+    """Return the mark of a line, and the outcome of its answer."""
     mark = MarkIdentity(
         key=row["key"],
         epoch=row["epoch"],

@@ -1,9 +1,9 @@
-"""The file of the register: its tables, and how files of earlier versions become the present one.
+"""Tables of the register's file, and the migration of earlier versions.
 
-``chain`` is the record: rows that are only ever added (:mod:`pura.register.chain`). ``series``
-numbers the (key, epoch, profile) that payloads were issued under. ``entries`` is what follows from
-the chain, kept for look-ups: which payload stands in which series, and whether it was revoked.
-``pura register verify`` makes it again from the chain and compares.
+``chain`` is the append-only record (:mod:`pura.register.chain`). ``series`` numbers the key, epoch
+and profile under which payloads were issued. ``entries`` is derived from the chain for look-ups: it
+holds the payloads of each series, and whether they were revoked. ``pura register verify`` derives
+it again from the chain and compares.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pura.register.chain import START, Act, new_salt, payload_text, row_hash
 from pura.register.rows import Drawn, Recipient
 
 CHUNK: Final = 65_536
-"""Rows that are held in memory at once."""
+"""Most rows that are held in memory at once."""
 NOBODY: Final = ("", "", "")
 """Key, epoch and profile of a series whose payloads are of unknown key."""
 APPEND: Final = (
@@ -34,16 +34,16 @@ ENTER: Final = "INSERT INTO entries (number, row, series, payload, manifest) VAL
 _FORMER: Final = "number, bits, payload, who, issued, model, manifest"
 _FORMER_DIGEST_BYTES: Final = 16
 _UPGRADED: Final = "version 2: {entries} entries, checksum {stored}, computed {computed}"
-"""Note of the row that stands before the entries of an earlier version."""
+"""Note of the row before the entries of an earlier version."""
 _SUMS: Final = re.compile(r"version 2: [0-9]+ entries, checksum (\w+), computed (\w+)")
 
 
 def _take_over(db: sqlite3.Connection) -> None:
-    """Copy the entries of version 2 into the chain; their key and profile are not known.
+    """Copy the entries of version 2 into the chain; their key and profile are unknown.
 
-    It is part of the transaction that makes the new tables and drops the old one.
+    This is part of the transaction that creates the new tables and drops the old one.
     """
-    # Numbers of entries that were removed are not given again.
+    # Numbers of removed entries are not used again.
     db.execute(
         "UPDATE sqlite_sequence SET seq = coalesce((SELECT seq FROM sqlite_sequence"
         " WHERE name = 'former_entries'), 0) WHERE name = 'entries'"
@@ -85,11 +85,11 @@ def _take_over(db: sqlite3.Connection) -> None:
                 drawn=str(Drawn.GIVEN),
             )
             db.execute(ENTER, (number, sequence, series[bits], payload, manifest))
-    for bits, named in series.items():
+    for bits, series_id in series.items():
         db.execute(
             "UPDATE series SET live = (SELECT count(*) FROM former_entries WHERE bits = ?)"
             " WHERE number = ?",
-            (bits, named),
+            (bits, series_id),
         )
 
 
@@ -104,29 +104,31 @@ def _append(
     series: tuple[int, str, str, str, int] | None = None,
     **columns: Any,
 ) -> bytes:
-    number, *named = series or (None, None, None, None, None)
+    number, *series_fields = series or (None, None, None, None, None)
     names = ("payload", "who", "issued", "model", "manifest", "note", "drawn", "entries")
     values = (*(columns.get(name) for name in names), new_salt())
-    digest = row_hash(head, (sequence, str(act), written, entry, *named, *values))
+    digest = row_hash(head, (sequence, str(act), written, entry, *series_fields, *values))
     db.execute(APPEND, (sequence, str(act), written, entry, number, *values, digest))
     return digest
 
 
-def _refuse_damaged(bits: Any, payload: Any, who: Any, issued: Any, model: Any, man: Any) -> None:
+def _refuse_damaged(
+    bits: Any, payload: Any, recipient: Any, issued: Any, model: Any, man: Any
+) -> None:
     """Refuse an entry of version 2 that this program did not write.
 
     Raises:
-        sqlite3.DatabaseError: It is damaged.
+        sqlite3.DatabaseError: The entry is damaged.
     """
     payload_text(payload, bits)
     try:
-        Recipient(who=who, when=issued, model=model, manifest=man)
+        Recipient(who=recipient, when=issued, model=model, manifest=man)
     except (TypeError, AttributeError, RegisterError):
         raise sqlite3.DatabaseError("a row is not one of this program") from None
 
 
 def _former_digest(row: tuple[Any, ...]) -> int:
-    """Return what an entry added to the digest of version 2, the sum over all entries."""
+    """Return the contribution of an entry to the digest of version 2, a sum over all entries."""
     *row_parts, manifest = row
     if manifest:
         row_parts.append(manifest)
@@ -136,18 +138,18 @@ def _former_digest(row: tuple[Any, ...]) -> int:
     return int.from_bytes(digest, "little")
 
 
-def series_number(db: sqlite3.Connection, named: tuple[str, str, str, int]) -> int:
-    """Return the number of a series, which is made where it is new.
+def series_number(db: sqlite3.Connection, series: tuple[str, str, str, int]) -> int:
+    """Return the number of a series; add the series if it is new.
 
     Args:
-        db: In a transaction that writes.
-        named: Key, epoch, profile, and the bits of a payload.
+        db: Connection in a writing transaction.
+        series: Key, epoch, profile, and the bits of a payload.
     """
     db.execute(
-        "INSERT OR IGNORE INTO series (key, epoch, profile, bits) VALUES (?, ?, ?, ?)", named
+        "INSERT OR IGNORE INTO series (key, epoch, profile, bits) VALUES (?, ?, ?, ?)", series
     )
     row = db.execute(
-        "SELECT number FROM series WHERE (key, epoch, profile, bits) = (?, ?, ?, ?)", named
+        "SELECT number FROM series WHERE (key, epoch, profile, bits) = (?, ?, ?, ?)", series
     ).fetchone()
     return int(row[0])
 
@@ -172,7 +174,7 @@ MIGRATIONS: Final[tuple[Step, ...]] = (
     (
         "DROP INDEX by_payload",
         "ALTER TABLE entries RENAME TO former_entries",
-        # Live entries, and those of them whose number was drawn at random: as the entries say.
+        # Counts of live entries, and of those with a number drawn at random.
         """CREATE TABLE series (
             number INTEGER PRIMARY KEY,
             key TEXT NOT NULL,
@@ -200,7 +202,7 @@ MIGRATIONS: Final[tuple[Step, ...]] = (
             salt BLOB NOT NULL,
             hash BLOB NOT NULL
         )""",
-        # The number of the row of the chain that issued an entry, and of the one that revoked it.
+        # Sequence numbers of the rows that issued and revoked an entry.
         """CREATE TABLE entries (
             number INTEGER PRIMARY KEY AUTOINCREMENT,
             row INTEGER NOT NULL,
@@ -211,7 +213,7 @@ MIGRATIONS: Final[tuple[Step, ...]] = (
             revoked INTEGER NOT NULL DEFAULT 0
         )""",
         "INSERT INTO sqlite_sequence (name, seq) VALUES ('entries', 0)",
-        # Of a payload one entry stands at most; those that were revoked stay.
+        # A payload has at most one live entry; revoked entries stay.
         "CREATE UNIQUE INDEX by_mark ON entries (series, payload, revoked)",
         """CREATE TRIGGER rows_stay BEFORE UPDATE ON chain
            BEGIN SELECT RAISE(ABORT, 'the register is append-only'); END""",
@@ -230,17 +232,17 @@ REGISTER: Final = Kind(
     migrations=MIGRATIONS,
     other_hint="database.register-other",
     damaged_hint="database.register-damaged",
-    # An answer leaves once its row is written: the row is on the disk, also after the power failed.
+    # An answer is sent once its row is on the disk, so that it survives a power failure.
     pragmas=("synchronous = FULL",),
     read_upgraded=True,
 )
 
 
 def sums_agree(note: object) -> bool:
-    """Return whether the entries of version 2 were those that its program had written.
+    """Return whether the entries of version 2 were unchanged when they were migrated.
 
     Args:
-        note: Of the row that stands before them.
+        note: Note of the row before these entries.
     """
     sums = _SUMS.fullmatch(note) if isinstance(note, str) else None
     return sums is not None and sums[1] == sums[2]
@@ -250,7 +252,7 @@ def numbers_of(text: str) -> Iterator[range]:
     """Yield the ranges of a list of entries, e.g. ``1-500,502``.
 
     Raises:
-        sqlite3.DatabaseError: It is no such list.
+        sqlite3.DatabaseError: The text is not such a list.
     """
     try:
         for part in text.split(","):

@@ -1,4 +1,4 @@
-"""Searching and sorting what was issued: from words that people type to SQL."""
+"""Searching and sorting the register: from typed text to SQL."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ COLUMNS: Final = {
     "profile": "series.profile",
     "payload": "shown(entries.payload, series.bits)",
 }
-"""What a column is in SQL; ``shown`` is :func:`shown`."""
+"""SQL expression of each column; ``shown`` is :func:`shown`."""
 _SEARCHED: Final = ("who", "when", "model", "manifest", "note", "payload")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Query:
-    """What rows are asked for.
+    """A query for rows.
 
     Attributes:
         where: The condition.
-        order: What is sorted by.
-        values: What fills the condition.
+        order: The sort order.
+        values: Values of the condition's placeholders.
     """
 
     where: str
@@ -47,38 +47,38 @@ class _PayloadPart:
 
     Attributes:
         field: The field.
-        profile: Fingerprint of the profile: payloads of another have no such field.
-        bits: Bits of the whole payload.
-        behind: How many of them stand behind the field.
+        profile: Fingerprint of the profile; payloads of other profiles lack the field.
+        bits: Bits of the complete payload.
+        bits_after: How many of these bits follow the field.
     """
 
     field: Field
     profile: str
     bits: int
-    behind: int
+    bits_after: int
 
     @property
     def column(self) -> str:
-        """The field in SQL; NULL in payloads of another profile."""
+        """SQL expression of the field; NULL for payloads of another profile."""
         width = self.field.bits
-        part = f"part(entries.payload, {self.bits}, {self.behind}, {width})"
+        part = f"part(entries.payload, {self.bits}, {self.bits_after}, {width})"
         return f"CASE series.profile WHEN '{self.profile}' THEN {part} END"
 
 
 def query(profile: Profile | None, *, words: str, column: str, order: str, falling: bool) -> Query:
-    """Return the question in SQL.
+    """Return the SQL query for a search.
 
     Args:
-        profile: Whose fields are looked into and sorted by; None knows none.
-        words: What is looked for: part of what stands in a column, in any case; of a field its
-            value, or a range ``FROM..TO`` (either end may be missing), which is also taken for
-            ``when``. A payload is named by its beginning in hex. Empty finds every row.
-        column: One of :data:`COLUMNS` or a field's name; empty looks into all of them.
+        profile: Profile with fields to search and sort by; None for no fields.
+        words: Text to search for: part of a column, ignoring case; for a field its value or a
+            range ``FROM..TO`` (either end may be missing), which ``when`` accepts as well. A
+            payload is named by its beginning in hex. Empty matches every row.
+        column: One of :data:`COLUMNS` or the name of a field; empty searches all of them.
         order: ``number`` or one of the columns.
-        falling: The largest first.
+        falling: Whether to sort in descending order.
 
     Raises:
-        RegisterError: The words are no value of the field.
+        RegisterError: The words are not a value of the field.
         ValueError: There is no such column.
     """
     parts = _parts(profile)
@@ -90,39 +90,39 @@ def query(profile: Profile | None, *, words: str, column: str, order: str, falli
         except ProfileError:
             if column:
                 raise RegisterError("register.no-value", words=words, name=name) from None
-            continue  # most words are a value of some fields only
+            continue  # the words need to be a value of only some fields
         tests.append(test)
         values += filling
-    by = f"{_column(order, parts.get(order))} {'DESC' if falling else 'ASC'}, entries.number"
+    order_by = f"{_column(order, parts.get(order))} {'DESC' if falling else 'ASC'}, entries.number"
     if not words:
-        return Query(where="1", order=by, values=())
-    return Query(where=" OR ".join(tests) or "0", order=by, values=tuple(values))
+        return Query(where="1", order=order_by, values=())
+    return Query(where=" OR ".join(tests) or "0", order=order_by, values=tuple(values))
 
 
 def _parts(profile: Profile | None) -> dict[str, _PayloadPart]:
     parts: dict[str, _PayloadPart] = {}
     if profile is None:
         return parts
-    behind = profile.payload_bits
+    bits_after = profile.payload_bits
     for field in profile.fields:
-        behind -= field.bits
+        bits_after -= field.bits
         parts[field.name] = _PayloadPart(
             field=field,
             profile=profile.fingerprint,
             bits=profile.payload_bits,
-            behind=behind,
+            bits_after=bits_after,
         )
     return parts
 
 
-def part(blob: bytes, bits: int, behind: int, width: int) -> bytes:
-    """Return a field of a payload as SQLite compares it: as bytes of one length."""
+def part(blob: bytes, bits: int, bits_after: int, width: int) -> bytes:
+    """Return a field of a payload as bytes of fixed length, which SQLite can compare."""
     number = int.from_bytes(blob) >> 8 * len(blob) - bits
-    return (number >> behind & (1 << width) - 1).to_bytes(8)
+    return (number >> bits_after & (1 << width) - 1).to_bytes(8)
 
 
 def shown(blob: bytes, bits: int) -> str:
-    """Return a payload as people read it, in hex."""
+    """Return a payload in hexadecimal for people."""
     return f"0x{int.from_bytes(blob) >> 8 * len(blob) - bits:0{(bits + 3) // 4}X}"
 
 
@@ -134,16 +134,16 @@ def _column(name: str, payload_part: _PayloadPart | None) -> str:
     return COLUMNS[name]
 
 
-def _test(name: str, words: str, payload_part: _PayloadPart | None) -> tuple[str, list[object]]:
-    """Return what a row must fulfil, and the values in it."""
+def _test(name: str, text: str, payload_part: _PayloadPart | None) -> tuple[str, list[object]]:
+    """Return the condition for one column, and the values of its placeholders."""
     column = _column(name, payload_part)
-    low, dots, high = (end.strip() for end in words.partition(".."))
+    low, dots, high = (end.strip() for end in text.partition(".."))
     if payload_part is not None:
-        limited = replace(payload_part.field, limits=(words,)).on(today())
+        limited = replace(payload_part.field, limits=(text,)).on(today())
         ends: list[object] = [number.to_bytes(8) for pair in limited.ranges for number in pair]
         return " OR ".join([f"{column} BETWEEN ? AND ?"] * (len(ends) // 2)), ends
     if name == "when" and dots:  # a day belongs to the month that ends the range
         return "chain.issued >= ? AND chain.issued <= ?", [low, f"{high}\U0010ffff"]
-    escaped = "".join(f"\\{c}" if c in "\\%_" else c for c in words)
+    escaped = "".join(f"\\{c}" if c in "\\%_" else c for c in text)
     anywhere = "" if name == "payload" else "%"
     return f"{column} LIKE ? ESCAPE '\\'", [f"{anywhere}{escaped}%"]

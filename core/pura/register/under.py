@@ -1,4 +1,4 @@
-"""Under which key and profile payloads were issued, where their rows do not say so themselves."""
+"""Key and profile of issued payloads, for rows that do not name them."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from pura.scheme import PayloadSeries, Profile
 
 @dataclass(frozen=True, kw_only=True)
 class IssuedUnder:
-    """What the rows of a table, a log or an old register were issued under.
+    """Key, epoch and profile under which the rows of a table, log or old register were issued.
 
     Attributes:
         profile: The profile.
-        key: Fingerprint of the key; of an epoch's key, that of the key it was derived from. Empty
-            where nobody knows it: then the rows are of unknown key, and name nobody.
-        epoch: The day, ISO week or month of the key; ``none`` where the key marks as it is. Empty
-            likewise, unless the profile's keys are those of an epoch: then each row's date says it.
+        key: Fingerprint of the key; for an epoch's key, that of its parent key. Empty if unknown;
+            the rows are then of unknown key, and name nobody.
+        epoch: The day, ISO week or month of the key; ``none`` for a key without epochs. If empty
+            and the profile's keys have epochs, it follows from the date of each row.
     """
 
     profile: Profile
@@ -31,17 +31,17 @@ class IssuedUnder:
         if self.key:
             PayloadSeries(key=self.key, profile=self.profile.fingerprint)
 
-    def series(self, when: str) -> PayloadSeries | None:
-        """Return what a row belongs to.
+    def series(self, date: str) -> PayloadSeries | None:
+        """Return the series of a row.
 
         Args:
-            when: Its date of issue.
+            date: Date of issue of the row.
 
         Returns:
-            None where the key is not known.
+            The series; None if the key is unknown.
 
         Raises:
-            RegisterError: The epoch follows from the date, and this is none.
+            RegisterError: The epoch follows from the date, and the date is invalid.
         """
         if not self.key:
             return None
@@ -49,10 +49,10 @@ class IssuedUnder:
             return PayloadSeries(key=self.key, profile=self.profile.fingerprint)
         epoch, kind = self.epoch, self.profile.key_epochs
         if not epoch and kind is not None:
-            day = when.strip()[:10]
+            day = date.strip()[:10]
             if not is_epoch(day):
                 raise RegisterError(
-                    "register.epoch-unknown", when=when, code="register-epoch-unknown"
+                    "register.epoch-unknown", when=date, code="register-epoch-unknown"
                 )
             epoch = epoch_of(first_day(day), kind)
         return PayloadSeries(key=self.key, epoch=epoch, profile=self.profile.fingerprint)

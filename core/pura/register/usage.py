@@ -1,4 +1,4 @@
-"""What refers to a key: profiles, keys that were derived from it, payloads issued under it."""
+"""Uses of a key: profiles, derived keys, and payloads issued under it."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from pura.scheme import Profile
 
 @dataclass(frozen=True, kw_only=True)
 class Usage:
-    """What is known to need a key.
+    """Known uses of a key.
 
     Attributes:
         entry: The key.
         profiles: Names of stored profiles that belong to it.
-        derived: Keys that were derived from it; they stay, but cannot be derived again.
-        entries: Payloads in the register that were issued under it.
+        derived: Keys derived from it; they remain, but cannot be derived again.
+        entries: Number of payloads in the register that were issued under it.
     """
 
     entry: KeyEntry
@@ -32,20 +32,20 @@ class Usage:
 def find_usage(
     entry: KeyEntry, entries: tuple[KeyEntry, ...], profiles: Path, register: Path
 ) -> Usage:
-    """Look up what refers to a key.
+    """Look up the uses of a key.
 
     Args:
         entry: The key.
         entries: All known keys.
         profiles: Folder of the stored profiles.
-        register: The register's file; need not exist.
+        register: File of the register, which need not exist.
     """
     bound = []
     for path in sorted(profiles.glob("*.json")) if profiles.is_dir() else ():
         try:
             profile = Profile.load(path)
         except PuraError:
-            continue  # a damaged profile is told about where profiles are listed
+            continue  # the list of profiles reports damaged ones
         if profile.key == entry.fingerprint:
             bound.append(profile.name or path.stem)
     derived = tuple(e for e in entries if e.master == entry.fingerprint and e is not entry)
@@ -58,7 +58,7 @@ def find_usage(
 
 
 def sentences(usage: Usage, language: str = "en") -> tuple[str, ...]:
-    """Say what can no longer be done without the key, a sentence each."""
+    """Return a sentence for each thing that becomes impossible without the key."""
     entry = usage.entry
     derived = tuple(e.name for e in usage.derived)
     rows: tuple[tuple[bool, str, dict[str, Value]], ...] = (
@@ -90,10 +90,10 @@ def _issued(register: Path, entry: KeyEntry) -> int:
                 return opened.count_of_key(entry.fingerprint)
             return opened.count_of_key(origin.parent, origin.epoch)
     except PuraError:
-        return 0  # damaged; that is told about where the register is used
+        return 0  # damage is reported where the register is used
 
 
-def _names(names: tuple[str, ...], most: int = 6) -> dict[str, Value]:
-    left = len(names) - most
-    more = phrase("usage.more", count=left) if left > 0 else ""
-    return {"names": quoted(names[:most]), "more": more}
+def _names(names: tuple[str, ...], limit: int = 6) -> dict[str, Value]:
+    left = len(names) - limit
+    rest = phrase("usage.more", count=left) if left > 0 else ""
+    return {"names": quoted(names[:limit]), "more": rest}

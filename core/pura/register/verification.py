@@ -1,4 +1,4 @@
-"""Does the register hold what was written: every row of the chain, and what follows from it."""
+"""Verification of the register: every row of the chain, and the entries derived from it."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ _REMADE: Final = (
 
 @dataclass(frozen=True, kw_only=True)
 class RegisterCheck:
-    """What a check of the register found.
+    """Result of verifying the register.
 
     Attributes:
-        rows: Rows of the chain that were read.
-        entries: Entries that stand.
-        head: Hash of the newest row as it is stored, 64 hex digits.
-        faults: What is not as it was written, the first of each kind.
-        heads: For each head that was given: the number of the row that has it; None where no row
-            has, so that rows were exchanged or removed since.
+        rows: Number of rows of the chain that were read.
+        entries: Number of live entries.
+        head: Stored hash of the newest row, 64 hex digits.
+        faults: Deviations from the written state, the first of each kind.
+        heads: For each given head, the number of the row with this hash; None if there is none,
+            so that rows were changed or removed since.
     """
 
     rows: int
@@ -41,7 +41,7 @@ class RegisterCheck:
 
     @property
     def sound(self) -> bool:
-        """Whether everything is as it was written, and every head is that of a row."""
+        """Whether nothing was changed, and every head belongs to a row."""
         return not self.faults and None not in self.heads.values()
 
 
@@ -52,40 +52,40 @@ def verify(
     progress: Progress = no_progress,
     checkpoint: Checkpoint = never_cancelled,
 ) -> RegisterCheck:
-    """Walk the whole chain, make the entries again from it, and compare.
+    """Walk the complete chain, derive the entries again, and compare.
 
-    A chain that was computed anew after a change is sound in itself. Only a head that was kept
-    elsewhere tells it from the old one: that of a record, of the case log, or of a bundle.
+    A chain that was recomputed after a change is consistent in itself. Only a head that was kept
+    elsewhere reveals the change: in a record, the case log, or a bundle.
 
     Args:
         register: An open register.
-        heads: Heads, or hashes of single rows, that were noted before; 64 hex digits each.
-        progress: Told how many rows are checked.
+        heads: Earlier heads, or hashes of single rows; 64 hex digits each.
+        progress: Called with the number of checked rows.
         checkpoint: Called every few thousand rows; may raise.
 
     Raises:
-        RegisterError: The file is damaged so that its rows cannot be read.
+        RegisterError: The file is damaged, and its rows cannot be read.
     """
     db = register.connection
     with register.held():
         if db.execute("PRAGMA integrity_check(1)").fetchone()[0] != "ok":
             raise sqlite3.DatabaseError("integrity check")
         rows = int(db.execute("SELECT count(*) FROM chain").fetchone()[0])
-        told = counted(progress, "verify")
+        report = counted(progress, "verify")
         sought = {bytes.fromhex(head): head for head in heads}
-        places: dict[str, int | None] = dict.fromkeys(heads)
+        rows_of_heads: dict[str, int | None] = dict.fromkeys(heads)
         faults: list[Phrase] = []
         previous = START
         for number, row in enumerate(db.execute(f"{SELECT} ORDER BY sequence"), start=1):
             if number % _STEP == 0:
                 checkpoint()
-                told(number, rows)
+                report(number, rows)
             *values, stored = row
             if not faults:
                 faults += _row_faults(number, previous, tuple(values), stored)
             previous = stored if isinstance(stored, bytes) else b""
             if previous in sought:
-                places[sought[previous]] = values[0]
+                rows_of_heads[sought[previous]] = values[0]
         if not faults:
             faults += _entry_faults(db, checkpoint)
         return RegisterCheck(
@@ -93,14 +93,14 @@ def verify(
             entries=len(register),
             head=register.head(),
             faults=tuple(faults),
-            heads=places,
+            heads=rows_of_heads,
         )
 
 
 def _row_faults(
     number: int, previous: bytes, values: tuple[Any, ...], stored: object
 ) -> list[Phrase]:
-    """Return what is wrong with a row of the chain; nothing where it is as it was written."""
+    """Return the faults of a row of the chain; an empty list if it is unchanged."""
     if values[0] != number:
         return [phrase("register.row-missing", row=number)]
     try:
@@ -116,8 +116,8 @@ def _row_faults(
 
 
 def _entry_faults(db: sqlite3.Connection, checkpoint: Checkpoint) -> list[Phrase]:
-    """Make the entries again from the chain; return where they differ from those that stand."""
-    # A copy in memory of a file that cannot be written refuses temporary tables, too.
+    """Derive the entries again from the chain; return their differences from the stored ones."""
+    # An in-memory copy of a read-only file refuses temporary tables, too.
     (refusing,) = db.execute("PRAGMA query_only").fetchone()
     db.execute("PRAGMA query_only = OFF")
     try:
@@ -139,13 +139,13 @@ def _differences(db: sqlite3.Connection, checkpoint: Checkpoint) -> list[Phrase]
             checkpoint()
         _repeat(db, dict(zip(COLUMNS, values, strict=True)))
     columns = "number, row, series, payload, manifest, remark, revoked"
-    for one, other in (("main.entries", "temp.remade"), ("temp.remade", "main.entries")):
-        found = db.execute(
-            f"SELECT number FROM (SELECT {columns} FROM {one} EXCEPT"  # noqa: S608
-            f" SELECT {columns} FROM {other}) LIMIT 1"
+    for left, right in (("main.entries", "temp.remade"), ("temp.remade", "main.entries")):
+        difference = db.execute(
+            f"SELECT number FROM (SELECT {columns} FROM {left} EXCEPT"  # noqa: S608
+            f" SELECT {columns} FROM {right}) LIMIT 1"
         ).fetchone()
-        if found is not None:
-            return [phrase("register.entry-changed", number=found[0])]
+        if difference is not None:
+            return [phrase("register.entry-changed", number=difference[0])]
     counted = db.execute(
         "SELECT 1 FROM series WHERE (live, random) != (SELECT count(*), coalesce(sum(drawn = ?), 0)"
         " FROM remade JOIN chain ON chain.sequence = remade.row"
@@ -156,7 +156,7 @@ def _differences(db: sqlite3.Connection, checkpoint: Checkpoint) -> list[Phrase]
 
 
 def _repeat(db: sqlite3.Connection, row: dict[str, Any]) -> None:
-    """Do to the entries that are made again what a later row says."""
+    """Apply a later row of the chain to the derived entries."""
     match row["act"]:
         case Act.REVOCATION:
             db.execute(
@@ -169,14 +169,14 @@ def _repeat(db: sqlite3.Connection, row: dict[str, Any]) -> None:
                 "UPDATE remade SET manifest = ? WHERE number = ?", (row["manifest"], row["entry"])
             )
         case Act.ASSIGNMENT:
-            named = (row["key"], row["epoch"], row["profile"], row["bits"])
+            series = (row["key"], row["epoch"], row["profile"], row["bits"])
             db.executemany(
                 "UPDATE remade SET series = (SELECT number FROM series"
                 " WHERE (key, epoch, profile, bits) = (?, ?, ?, ?))"
                 " WHERE number BETWEEN ? AND ? AND series = (SELECT number FROM series"
                 " WHERE (key, epoch, profile, bits) = (?, ?, ?, ?))",
                 (
-                    (*named, numbers.start, numbers.stop - 1, *NOBODY, row["bits"])
+                    (*series, numbers.start, numbers.stop - 1, *NOBODY, row["bits"])
                     for numbers in numbers_of(row["entries"])
                 ),
             )

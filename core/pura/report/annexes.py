@@ -1,7 +1,7 @@
-"""What of the examined text a report shows, and its last sections.
+"""How much of the examined text a report shows, and the last sections of a report.
 
-Digests and how to check them, the text, the glossary, bits and tokens as CSV, and the sealed annex
-under a passphrase.
+These are the digests and how to check them, the text, the glossary, bits and tokens as CSV, and the
+annex that is sealed with a passphrase.
 """
 
 from __future__ import annotations
@@ -33,24 +33,24 @@ BEGINNING: Final = 600  # characters that an excerpt without passages shows
 
 
 def shown_mask(audit: Audit, request: ReportRequest) -> npt.NDArray[np.bool_] | None:
-    """Return which characters are shown; bool [C], None where no text is shown at all."""
+    """Return which characters are shown, bool [C]; None if the report shows no text at all."""
     if audit.text is None or request.text == OMITTED:
         return None
-    shown = np.ones(len(audit.text), dtype=bool)
+    mask = np.ones(len(audit.text), dtype=bool)
     if request.text == EXCERPT:
-        shown[:] = False
+        mask[:] = False
         for _, passage in audit.finding.passages:
-            shown[max(0, passage.start - CONTEXT) : passage.end + CONTEXT] = True
+            mask[max(0, passage.start - CONTEXT) : passage.end + CONTEXT] = True
         if not audit.finding.passages:
-            shown[:BEGINNING] = True
+            mask[:BEGINNING] = True
     elif request.text == REDACTED:
         for start, end in request.redactions:
-            shown[max(0, start) : max(0, end)] = False
-    return shown
+            mask[max(0, start) : max(0, end)] = False
+    return mask
 
 
 def public_audit(audit: Audit, request: ReportRequest) -> Audit:
-    """Return the record as the report may carry it: without names, without hidden text."""
+    """Return the record without names and without hidden text, as the report may carry it."""
     if (register := audit.register) is not None:
         nameless = tuple(replace(match, who="", note="") for match in register.matches)
         audit = replace(audit, register=replace(register, matches=nameless))
@@ -59,7 +59,7 @@ def public_audit(audit: Audit, request: ReportRequest) -> Audit:
     mask = shown_mask(audit, request)
     if mask is None or audit.text is None:
         return without_text(audit)
-    variants = tuple(replace(one, text=None) for one in audit.variants)
+    variants = tuple(replace(variant, text=None) for variant in audit.variants)
     pairs = zip(audit.text, mask.tolist(), strict=True)
     text = "".join(char if keep or char == "\n" else BLOCK for char, keep in pairs)
     ids = _hidden_ids(audit, mask)
@@ -67,7 +67,7 @@ def public_audit(audit: Audit, request: ReportRequest) -> Audit:
 
 
 def public_audits(audits: Sequence[Audit], request: ReportRequest) -> list[Audit]:
-    """Return all records of a report as it may carry them, each with its own ranges hidden."""
+    """Return all records of a report without names, each with its own ranges hidden."""
     # Ranges of characters are of one text each.
     ranges = (request.redactions, *request.further)
     return [
@@ -79,31 +79,31 @@ def public_audits(audits: Sequence[Audit], request: ReportRequest) -> list[Audit
 
 
 def public_pages(
-    shown: Sequence[Audit], request: ReportRequest
+    audits: Sequence[Audit], request: ReportRequest
 ) -> tuple[tuple[PagePicture, ...], ...]:
-    """Return the pictures that a report may carry: of texts that it shows whole."""
+    """Return the page pictures of the texts that the report shows in full."""
     if request.text != FULL:
         return ()
-    pairs = zip(shown, request.pages, strict=False)
+    pairs = zip(audits, request.pages, strict=False)
     return tuple(pages if audit.text is not None else () for audit, pages in pairs)
 
 
 def lacks_pages(audit: Audit, pages: Sequence[PagePicture]) -> bool:
-    """Whether a text that is shown has passages on pages, and no picture of them."""
+    """Return whether a shown text has passages on PDF pages but no picture of these pages."""
     printed = audit.input.format == "pdf" and audit.text is not None
     return printed and bool(audit.finding.passages) and not pages
 
 
-def _hidden_ids(audit: Audit, shown: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+def _hidden_ids(audit: Audit, mask: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
     ids = audit.tokens.ids.copy()
-    hidden = np.concatenate(([0], np.cumsum(~shown)))
+    hidden = np.concatenate(([0], np.cumsum(~mask)))
     first, last = audit.tokens.spans[:, 0], audit.tokens.spans[:, 1]
     ids[(hidden[last] - hidden[first]) > 0] = NO_ID
     return ids
 
 
 def names(audits: Sequence[Audit]) -> list[tuple[str, int, str, str]]:
-    """Return item, register entry, to whom and when, for the sealed annex."""
+    """Return item, number of the register entry, recipient and date, for the sealed annex."""
     return [
         (audit.input.name, mark.entry.entry, mark.entry.who, mark.entry.when)
         for audit in audits
@@ -114,7 +114,7 @@ def names(audits: Sequence[Audit]) -> list[tuple[str, int, str, str]]:
 
 ATTACHED: Final = "annex.pdf"
 MAX_BYTES: Final = 127
-"""What PDF takes of a passphrase in UTF-8."""
+"""Longest passphrase that PDF allows, in bytes of UTF-8."""
 
 
 def lock_pdf(pdf: bytes, passphrase: bytearray) -> bytes:
@@ -132,7 +132,7 @@ def lock_pdf(pdf: bytes, passphrase: bytearray) -> bytes:
 
     Raises:
         KeyFormatError: The passphrase is too short.
-        ReportError: It is longer than PDF takes.
+        ReportError: The passphrase is longer than PDF allows.
     """
     from pyhanko.pdf_utils.embed import EmbeddedFileObject, FileSpec, embed_file
     from pyhanko.pdf_utils.reader import PdfFileReader
@@ -144,10 +144,10 @@ def lock_pdf(pdf: bytes, passphrase: bytearray) -> bytes:
             "report.passphrase", most=MAX_BYTES, count=len(passphrase), code="report-passphrase"
         )
     writer = copy_into_new_writer(PdfFileReader(io.BytesIO(pdf)))
-    held = EmbeddedFileObject.from_file_data(writer, pdf, mime_type="application/pdf")
-    embed_file(writer, FileSpec(ATTACHED, embedded_data=held, file_name=ATTACHED))
-    words = passphrase.decode()
-    writer.encrypt(owner_pass=words, user_pass=words)  # type: ignore[no-untyped-call]
+    embedded = EmbeddedFileObject.from_file_data(writer, pdf, mime_type="application/pdf")
+    embed_file(writer, FileSpec(ATTACHED, embedded_data=embedded, file_name=ATTACHED))
+    password = passphrase.decode()
+    writer.encrypt(owner_pass=password, user_pass=password)  # type: ignore[no-untyped-call]
     out = io.BytesIO()
     writer.write(out)  # type: ignore[no-untyped-call]
     return out.getvalue()
@@ -155,7 +155,7 @@ def lock_pdf(pdf: bytes, passphrase: bytearray) -> bytes:
 
 # log10 evidence from which a token has the next darker shade, as in the window.
 _STEPS = (0.02, 0.15, 0.4, 0.8)
-HIDDEN = 9
+HIDDEN = 9  # shade of a hidden stretch, above all shades of evidence
 MAX_RUNS = 20_000  # a longer text is printed without shades
 
 
@@ -164,10 +164,10 @@ class Seals:
     """Digests that the section on integrity prints.
 
     Attributes:
-        name: Of the embedded record.
-        record: Its SHA-256.
-        size: Its bytes.
-        annex: SHA-256 of the sealed annex; empty when there is none.
+        name: File name of the embedded record.
+        record: SHA-256 of the record.
+        size: Length of the record in bytes.
+        annex: SHA-256 of the sealed annex; empty if there is none.
     """
 
     name: str
@@ -177,7 +177,7 @@ class Seals:
 
 
 def integrity(audits: Sequence[Audit], labels: Labels, seals: Seals, log: str) -> tuple[Block, ...]:
-    """Return the digests, and how they are checked without our program."""
+    """Return the digests, and how to check them without this program."""
     examined = any(audit.verdict != "not-examinable" for audit in audits)
     digests = []
     for audit in audits:
@@ -201,12 +201,12 @@ def integrity(audits: Sequence[Audit], labels: Labels, seals: Seals, log: str) -
 def annexes(
     audits: Sequence[Audit], request: ReportRequest, labels: Labels, annex: str
 ) -> tuple[Block, ...]:
-    """Return the text as far as it is shown, the glossary, and where the sealed annex is."""
+    """Return the visible part of the text, the glossary, and a pointer to the sealed annex."""
     blocks = [heading(labels("annex.text"))]
-    for place, audit in enumerate(audits, start=1):
+    for position, audit in enumerate(audits, start=1):
         if len(audits) > 1:
             name = printable(audit.input.name)
-            blocks.append(paragraph(labels("item.n", n=place, name=name)))
+            blocks.append(paragraph(labels("item.n", n=position, name=name)))
         if audit.text is None:
             blocks.append(note(labels("annex.text.omitted")))
             continue
@@ -215,13 +215,13 @@ def annexes(
         mode = request.text if request.text != OMITTED else FULL
         blocks.append(note(labels("annex.text.plain" if plain else f"annex.text.{mode}")))
         blocks.append(Block(kind="text", runs=_runs(audit, shaded=shaded)))
-        pages = [*itertools.chain(*request.pages[place - 1 : place])]
+        pages = [*itertools.chain(*request.pages[position - 1 : position])]
         if request.text == FULL and lacks_pages(audit, pages):
             blocks.append(note(labels("annex.no-pages")))
         for number, png in pages:
             alt = labels("alt.page", n=number, name=printable(audit.input.name))
-            words = labels("annex.page", n=number)
-            blocks.append(Block(kind="figure", svg=page_picture(png), text=words, alt=alt))
+            caption = labels("annex.page", n=number)
+            blocks.append(Block(kind="figure", svg=page_picture(png), text=caption, alt=alt))
     blocks += [heading(labels("annex.glossary")), note(labels("glossary"))]
     if annex:
         blocks.append(heading(labels("annex.sealed")))
@@ -237,7 +237,7 @@ def shades(audit: Audit) -> npt.NDArray[np.int8]:
 
 
 def _runs(audit: Audit, *, shaded: bool) -> tuple[tuple[str, int], ...]:
-    """Return the text in stretches of one shade; positive supports, negative speaks against."""
+    """Return runs of text of one shade: positive supports the mark, negative speaks against it."""
     text = audit.text or ""
     shade = np.zeros(len(text), dtype=np.int8)
     if shaded:
@@ -256,21 +256,21 @@ def _runs(audit: Audit, *, shaded: bool) -> tuple[tuple[str, int], ...]:
 
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 _RESERVED: Final = re.compile(r"^(con|prn|aux|nul|com\d|lpt\d)(\.|$)", re.IGNORECASE)
-MAX_STEM: Final = 80
+MAX_STEM: Final = 80  # characters; leaves room for endings below the 255 bytes of file systems
 
 
 def table_files(audits: Sequence[Audit], request: ReportRequest) -> list[tuple[str, bytes]]:
-    """Return name and content of every table of a report; what the report hides, they hide."""
+    """Return name and content of each CSV table; they hide what the report hides."""
     files = []
-    for shown in public_audits(audits, request):
-        stem = f"{safe_name(shown.input.name)}-{shown.id[:8]}"
-        files.append((f"{stem}-bits.csv", bits_csv(shown).encode("utf-8-sig")))
-        files.append((f"{stem}-tokens.csv", tokens_csv(shown).encode("utf-8-sig")))
+    for audit in public_audits(audits, request):
+        stem = f"{safe_name(audit.input.name)}-{audit.id[:8]}"
+        files.append((f"{stem}-bits.csv", bits_csv(audit).encode("utf-8-sig")))
+        files.append((f"{stem}-tokens.csv", tokens_csv(audit).encode("utf-8-sig")))
     return files
 
 
 def bits_csv(audit: Audit) -> str:
-    """Return one row a codeword position."""
+    """Return a CSV table with one row for each codeword position."""
     rows = [
         (
             b.position + 1,
@@ -287,12 +287,12 @@ def bits_csv(audit: Audit) -> str:
 
 
 def tokens_csv(audit: Audit) -> str:
-    """Return one row a token; cells that a spreadsheet would run are neutralised."""
+    """Return a CSV table with one row for each token, safe to open in a spreadsheet."""
     tokens = audit.tokens
     rows = []
     for t in range(tokens.ids.size):
         start, end = (int(x) for x in tokens.spans[t])
-        words = audit.text[start:end] if audit.text is not None else ""
+        text = audit.text[start:end] if audit.text is not None else ""
         hidden = int(tokens.ids[t]) == NO_ID
         rows.append(
             (
@@ -300,10 +300,10 @@ def tokens_csv(audit: Audit) -> str:
                 "" if hidden else int(tokens.ids[t]),
                 start,
                 end,
-                harmless(words),
-                _known(tokens.entropy_bits[t]),
-                _known(tokens.lo[t]),
-                _known(tokens.hi[t]),
+                harmless(text),
+                _digits(tokens.entropy_bits[t]),
+                _digits(tokens.lo[t]),
+                _digits(tokens.hi[t]),
                 int(tokens.gate[t]),
                 repr(float(tokens.log10_evidence[t])),
                 repr(float(tokens.marked[t])),
@@ -314,21 +314,21 @@ def tokens_csv(audit: Audit) -> str:
 
 
 def harmless(cell: str) -> str:
-    """Put an apostrophe before what a spreadsheet would take for a formula."""
+    """Prefix a cell with an apostrophe if a spreadsheet would run it as a formula."""
     return f"'{cell}" if cell.lstrip(" ").startswith(_FORMULA) or cell.startswith("'") else cell
 
 
 def safe_name(name: str, ending: str = "") -> str:
-    """Return a file name that no system stumbles over."""
-    kept = "".join(c if c.isalnum() or c in "-_. " else "-" for c in name)
-    kept = re.sub(r"[-\s]{2,}", "-", kept).strip(" .-")[:MAX_STEM].rstrip(" .-")
-    if not kept or _RESERVED.match(kept):
-        kept = f"report-{kept}".rstrip("-")
-    return f"{kept}{ending}"
+    """Return a file name that is valid on every system."""
+    stem = "".join(c if c.isalnum() or c in "-_. " else "-" for c in name)
+    stem = re.sub(r"[-\s]{2,}", "-", stem).strip(" .-")[:MAX_STEM].rstrip(" .-")
+    if not stem or _RESERVED.match(stem):
+        stem = f"report-{stem}".rstrip("-")
+    return f"{stem}{ending}"
 
 
-def _known(value: float) -> str:
-    """Return a number with all its digits; nothing where the mark has no such number."""
+def _digits(value: float) -> str:
+    """Return a number with all its digits; an empty cell for NaN."""
     return "" if math.isnan(value) else repr(float(value))
 
 

@@ -1,6 +1,6 @@
-"""What a report is built of, and how that becomes a PDF (PDF/A-3a, PDF/UA-1) or one HTML file.
+"""The blocks of a report, and their rendering as PDF (PDF/A-3a, PDF/UA-1) or as one HTML file.
 
-Blocks are plain values; every character that they show has a picture in some font, or is named.
+Blocks are plain values. A character without a glyph in the fonts is printed as its code point.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ class Block:
         kind: ``p`` paragraph, ``lead`` the answer, ``note`` small print, ``h`` heading of a part,
             ``facts`` name and value, ``table``, ``list``, ``figure``, ``text`` the examined text,
             ``box`` a framed remark.
-        text: Its words.
+        text: The text of the block.
         head: Column heads of a table.
         rows: Rows of ``facts``, ``table``, ``list``.
         align: Of each column: ``left`` or ``right``.
-        widths: Shares of the columns; empty lets them find their own.
-        svg: Of a figure.
-        alt: What a figure shows, for those who do not see it.
+        widths: Shares of the columns; empty sizes them by their content.
+        svg: The picture of a figure.
+        alt: Description of a figure for people who cannot see it.
         runs: Of the examined text: characters and shade, -4 … 4; 9 marks a hidden stretch.
         tone: Colour of a lead: ``found``, ``attention`` or ``plain``.
     """
@@ -62,9 +62,9 @@ class Section:
 
     Attributes:
         number: 1 … 14.
-        title: Its heading.
-        blocks: What stands in it.
-        apart: It begins on a new page.
+        title: The heading.
+        blocks: The content.
+        apart: Whether the section begins on a new page.
     """
 
     number: int
@@ -78,9 +78,9 @@ class Content:
     """A whole report.
 
     Attributes:
-        title: Of the document.
+        title: Title of the document.
         language: ``en`` or ``de``.
-        paper: As typst names it.
+        paper: Paper size as typst names it.
         head: Line at the top of every page.
         foot: Line at the foot of every page, before the page number.
         page: How a page number is written, with ``{n}`` and ``{of}``.
@@ -88,9 +88,9 @@ class Content:
         date: ``(year, month, day)`` of issue; the document's own date.
         sections: In order.
         end: The last line.
-        organisation: Who made it, with the address; stands above the title.
-        author: Of the document.
-        summary: What stands before the first section: page one, or the overview of several items.
+        organisation: Name and address of the organisation, printed above the title.
+        author: Author of the document.
+        summary: Blocks before the first section: page one, or the overview of several items.
     """
 
     title: str
@@ -124,18 +124,18 @@ def heading(text: str) -> Block:
 
 
 def facts(rows: Sequence[tuple[str, str]]) -> Block:
-    """Return names and values."""
+    """Return a block of names with their values."""
     return Block(kind="facts", rows=tuple(rows))
 
 
 def stated(text: str) -> str | None:
-    """Return a field as it was filled in; None where it was left empty."""
+    """Return a form field as it was filled in; None if it is blank."""
     return text if text.strip() else None
 
 
-def bullets(items: Sequence[str]) -> Block:
+def bullets(texts: Sequence[str]) -> Block:
     """Return a list."""
-    return Block(kind="list", rows=tuple((item,) for item in items))
+    return Block(kind="list", rows=tuple((item,) for item in texts))
 
 
 def table(
@@ -155,11 +155,11 @@ def table(
 
 
 class Labels:
-    """The words of one language.
+    """The texts of one language.
 
     Args:
         language: ``en`` or ``de``.
-        volume: Of the catalogue.
+        volume: Volume of the message catalogue.
     """
 
     def __init__(self, language: str, volume: str = "report") -> None:
@@ -176,42 +176,42 @@ class Labels:
         return self._words.fill(key, self.language, values)
 
     def facts(self, *rows: tuple[str, str | None]) -> Block:
-        """Return names, by their keys, and values; a row without a value is left out."""
+        """Return a block of names, looked up by their keys, with values; omit rows without one."""
         return facts([(self(key), printable(value)) for key, value in rows if value is not None])
 
 
-_KEPT: Final = {"\n", "\t"}
+_PRINTED_CONTROLS: Final = {"\n", "\t"}
 # Direction marks would reorder what stands beside them: an auditor wants to see them instead.
 _ACTING: Final = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 
 
 @cache
 def _ranges() -> tuple[list[int], list[int]]:
-    found = json.loads(resource("report", "coverage.json").read_text(encoding="utf-8"))["ranges"]
-    return [first for first, _ in found], [last for _, last in found]
+    ranges = json.loads(resource("report", "coverage.json").read_text(encoding="utf-8"))["ranges"]
+    return [first for first, _ in ranges], [last for _, last in ranges]
 
 
 def covered(char: str) -> bool:
-    """Whether some font of the report has a picture of a character."""
+    """Return whether a font of the report has a glyph for a character."""
     firsts, lasts = _ranges()
-    place = bisect_right(firsts, ord(char)) - 1
-    return place >= 0 and ord(char) <= lasts[place]
+    index = bisect_right(firsts, ord(char)) - 1
+    return index >= 0 and ord(char) <= lasts[index]
 
 
 def printable(text: str) -> str:
-    """Return a text as it is printed: what has no picture is named.
+    """Return a text with every character that cannot be printed replaced by its code point.
 
-    Line breaks and tabs stay. Controls of ASCII become their pictures (U+2400 …), all else that
-    acts on the display or that no font has becomes ``⟨U+XXXX⟩``.
+    Line breaks and tabs stay. ASCII controls become their symbols (U+2400 …). Other characters
+    that act on the display, or that no font has, become ``⟨U+XXXX⟩``.
     """
-    distinct = {char: _shown(char) for char in set(text)}
-    if all(char == shown for char, shown in distinct.items()):
+    distinct = {char: _printed_char(char) for char in set(text)}
+    if all(char == printed for char, printed in distinct.items()):
         return text
     return "".join(distinct[char] for char in text)
 
 
-def _shown(char: str) -> str:
-    if char in _KEPT:
+def _printed_char(char: str) -> str:
+    if char in _PRINTED_CONTROLS:
         return char
     code = ord(char)
     if code < 0x20 or code == 0x7F:
@@ -226,18 +226,18 @@ STANDARDS: Final = ("a-3a", "ua-1")
 
 
 Typeset = Callable[[dict[str, str], bytes | None], bytes]
-"""Makes a PDF of what typst gets as inputs, and of a logo."""
+"""Makes a PDF from the inputs of the typst template and a logo."""
 
 
 def typeset(inputs: dict[str, str], logo: bytes | None) -> bytes:
     """Make a PDF in this process.
 
     Args:
-        inputs: What the template is given.
+        inputs: Values for the template.
         logo: PNG or SVG.
 
     Raises:
-        ReportError: typst refused.
+        ReportError: typst failed.
     """
     import typst
 
@@ -248,7 +248,7 @@ def typeset(inputs: dict[str, str], logo: bytes | None) -> bytes:
         source = root / "report.typ"
         source.write_bytes(resource("report", "report.typ").read_bytes())
         try:
-            made = typst.compile(
+            pdf = typst.compile(
                 str(source),
                 root=str(root),
                 sys_inputs=inputs,
@@ -259,9 +259,9 @@ def typeset(inputs: dict[str, str], logo: bytes | None) -> bytes:
         except Exception as error:
             # typst's own words may quote the text under audit.
             raise ReportError("report.not-made", kind=type(error).__name__) from None
-    if not isinstance(made, bytes):
+    if not isinstance(pdf, bytes):
         raise ReportError("report.not-made", kind=phrase("reader.no-answer"))
-    return made
+    return pdf
 
 
 def compile_pdf(
@@ -275,11 +275,11 @@ def compile_pdf(
     """Return the PDF of a report.
 
     Args:
-        content: What it says. Texts go in as data and are never read as markup.
-        attached: JSON files inside it, by name.
+        content: Content of the report. Its texts are passed as data, never read as markup.
+        attached: JSON files to attach, by name.
         logo: PNG or SVG.
-        logo_words: What the logo shows, for those who do not see it.
-        typeset: Does it, in this process or apart.
+        logo_words: Description of the logo for people who cannot see it.
+        typeset: Makes the PDF, in this process or in a child process.
     """
     inputs = {"data": json_text(asdict(content))}
     files = {name: data.decode("utf-8") for name, data in attached.items()}
@@ -294,20 +294,20 @@ def render_pages(pdf: bytes, *, dpi: int = 90, pages: range | None = None) -> li
     """Return pages as PNG pictures, for previews.
 
     Raises:
-        ReportError: This is no PDF that can be drawn.
+        ReportError: The file is not a PDF, or cannot be drawn.
     """
     import io
 
     import pypdfium2
 
-    found = []
+    pictures = []
     try:
         with closing(pypdfium2.PdfDocument(pdf)) as document:
             for number in pages if pages is not None else range(len(document)):
                 sink = io.BytesIO()
                 document[number].render(scale=dpi / 72).to_pil().save(sink, "PNG")
-                found.append(sink.getvalue())
-            return found
+                pictures.append(sink.getvalue())
+            return pictures
     except (pypdfium2.PdfiumError, IndexError) as error:
         raise ReportError("report.not-made", kind=type(error).__name__) from None
 
@@ -363,12 +363,12 @@ def html_page(content: Content) -> str:
     """Return the report as one HTML document.
 
     Args:
-        content: The same that the PDF was made of.
+        content: The content that the PDF is made from.
     """
     parts = [
         f'<!doctype html>\n<html lang="{content.language}">\n<head>\n<meta charset="utf-8">\n',
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n',
-        # Nothing is loaded from anywhere, whatever a text may hold.
+        # The browser loads nothing from elsewhere, whatever the text contains.
         (
             '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
             "style-src 'unsafe-inline'; img-src data:\">\n"
@@ -392,16 +392,16 @@ def html_page(content: Content) -> str:
 
 
 def _block(block: Block, heading: str = "h3") -> str:
-    words = escape(block.text)
+    text = escape(block.text)
     match block.kind:
         case "h":
-            return f"<{heading}>{words}</{heading}>\n"
+            return f"<{heading}>{text}</{heading}>\n"
         case "lead":
-            return f'<p class="lead {escape(block.tone)}">{words}</p>\n'
+            return f'<p class="lead {escape(block.tone)}">{text}</p>\n'
         case "note":
-            return f'<p class="note">{words}</p>\n'
+            return f'<p class="note">{text}</p>\n'
         case "box":
-            return f'<div class="box">{words}</div>\n'
+            return f'<div class="box">{text}</div>\n'
         case "list":
             return "<ul>" + "".join(f"<li>{escape(r[0])}</li>" for r in block.rows) + "</ul>\n"
         case "facts":
@@ -417,17 +417,18 @@ def _block(block: Block, heading: str = "h3") -> str:
             return _figure(block)
         case "text":
             return '<div class="text">' + "".join(_run(*run) for run in block.runs) + "</div>\n"
-    return f"<p>{words}</p>\n"
+    return f"<p>{text}</p>\n"
 
 
 def _table(block: Block) -> str:
-    def row_of(cells: Sequence[str], tag: str, about: str = "") -> str:
+    def row_of(cells: Sequence[str], tag: str, attributes: str = "") -> str:
         kinds = (
             ' class="right"' if side == "right" else _code(cell)
             for cell, side in zip(cells, block.align, strict=True)
         )
         row = (
-            f"<{tag}{about}{kind}>{escape(c)}</{tag}>" for c, kind in zip(cells, kinds, strict=True)
+            f"<{tag}{attributes}{kind}>{escape(c)}</{tag}>"
+            for c, kind in zip(cells, kinds, strict=True)
         )
         return f"<tr>{''.join(row)}</tr>"
 
@@ -440,20 +441,20 @@ def _table(block: Block) -> str:
 def _figure(block: Block) -> str:
     import base64
 
-    data = base64.b64encode(block.svg.encode()).decode("ascii")
+    encoded = base64.b64encode(block.svg.encode()).decode("ascii")
     caption = f"<figcaption>{escape(block.text)}</figcaption>" if block.text else ""
     return (
-        f'<figure class="figure"><img src="data:image/svg+xml;base64,{data}" '
+        f'<figure class="figure"><img src="data:image/svg+xml;base64,{encoded}" '
         f'alt="{escape(block.alt)}">{caption}</figure>\n'
     )
 
 
-def _run(words: str, level: int) -> str:
+def _run(text: str, level: int) -> str:
     if 0 < level < 9:
-        return f'<span class="p{level}">{escape(words)}</span>'
+        return f'<span class="p{level}">{escape(text)}</span>'
     if level < 0:
-        return f'<span class="n">{escape(words)}</span>'
-    return escape(words)
+        return f'<span class="n">{escape(text)}</span>'
+    return escape(text)
 
 
 def _code(value: str) -> str:

@@ -1,8 +1,9 @@
-"""A report from its audits: the sections in their order (reports.md), then the files."""
+"""Building a report from its audits: first the sections in order (reports.md), then the files."""
 
 from __future__ import annotations
 
 import hashlib
+import logging
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -45,15 +46,17 @@ from pura.report.request import (
 from pura.scheme.foreign import FOREIGN_NAMES
 from pura.words.sentences import Sentence, forbidden, say
 
+_log = logging.getLogger(__name__)
+
 DRAFTS: Final = {"confirmed": "draft.reviewed", "disputed": "draft.disputed"}
 _BITS: Final = re.compile(r"\b[01]{12,}\b")
-_BEHIND: Final = "conditioning"  # the first section behind answer and evidence
+_FIRST_DETAIL_SECTION: Final = "conditioning"  # the first section after answer and evidence
 _UNEXAMINED: Final = ("report", "item", "integrity")
-"""Sections of a report on items that could not be examined; the others speak of a measurement."""
+"""Sections of a report on items that could not be examined; the others describe a measurement."""
 
 
 def report_number(audits: Sequence[Audit], request: ReportRequest) -> str:
-    """Return the identifier of a report; made of the audits' when none was given."""
+    """Return the identifier of a report; by default it is derived from those of the audits."""
     if request.number.strip():
         return request.number.strip()
     joined = hashlib.sha256("".join(audit.id for audit in audits).encode()).hexdigest()
@@ -61,17 +64,17 @@ def report_number(audits: Sequence[Audit], request: ReportRequest) -> str:
 
 
 def content_of(audits: Sequence[Audit], request: ReportRequest, seals: Seals) -> Content:
-    """Return everything that a report says.
+    """Return the content of a report.
 
     Args:
-        audits: As they may be shown (:func:`pura.report.annexes.public_audit`).
-        request: What the report is told.
-        seals: Digests of what goes with it.
+        audits: Records without hidden parts (:func:`pura.report.annexes.public_audit`).
+        request: Choices and free text for the report.
+        seals: Digests of the record and the annex.
     """
     labels = Labels(request.language)
     number = report_number(audits, request)
     issued = (request.issued or max(audit.created for audit in audits))[:10]
-    many = len(audits) > 1
+    several = len(audits) > 1
     head = " · ".join(
         part
         for part in (
@@ -81,18 +84,20 @@ def content_of(audits: Sequence[Audit], request: ReportRequest, seals: Seals) ->
         )
         if part
     )
-    about = _about(labels, request, number, issued, many=many)
+    report_facts = _report_facts(labels, request, number, issued, several=several)
     # First what a reader without the method needs; the rest begins on a page of its own.
-    details = _each(audits, labels, lambda a: findings.details(a, labels))
+    details = _per_audit(audits, labels, lambda a: findings.details(a, labels))
     parts: dict[str, tuple[Block, ...]] = {
-        **({"report": about} if many else {}),
-        "item": _each(audits, labels, lambda a: method.item(a, request, labels)),
-        "findings": _each(audits, labels, lambda a: findings.findings(a, labels)),
+        **({"report": report_facts} if several else {}),
+        "item": _per_audit(audits, labels, lambda a: method.item(a, request, labels)),
+        "findings": _per_audit(audits, labels, lambda a: findings.findings(a, labels)),
         "evaluation": _evaluation(audits, request, labels),
-        "conditioning": _each(audits, labels, lambda a: method.conditioning(a, request, labels)),
+        "conditioning": _per_audit(
+            audits, labels, lambda a: method.conditioning(a, request, labels)
+        ),
         "method": (
             *_method(audits, labels),
-            *_each(audits, labels, lambda a: method.method(a, request, labels)),
+            *_per_audit(audits, labels, lambda a: method.method(a, request, labels)),
         ),
         **({"details": details} if details else {}),
         "scale": method.rule(audits, labels),
@@ -107,12 +112,12 @@ def content_of(audits: Sequence[Audit], request: ReportRequest, seals: Seals) ->
         parts = {name: parts[name] for name in _UNEXAMINED if name in parts}
     sections = tuple(
         Section(
-            number=place,
+            number=number,
             title=labels(f"section.{name}"),
             blocks=blocks,
-            apart=name == _BEHIND,
+            apart=name == _FIRST_DETAIL_SECTION,
         )
-        for place, (name, blocks) in enumerate(parts.items(), start=1)
+        for number, (name, blocks) in enumerate(parts.items(), start=1)
     )
     year, month, day = (int(part) for part in issued.split("-"))
     parties = request.parties
@@ -131,8 +136,12 @@ def content_of(audits: Sequence[Audit], request: ReportRequest, seals: Seals) ->
         organisation=printable(", ".join(filter(str.strip, letterhead))),
         author=printable(parties.examiner),
         summary=_summary(audits, request, labels)
-        if many
-        else (*_page_one(audits[0], request, labels), heading(labels("section.report")), *about),
+        if several
+        else (
+            *_page_one(audits[0], request, labels),
+            heading(labels("section.report")),
+            *report_facts,
+        ),
     )
 
 
@@ -150,45 +159,45 @@ def _title(audits: Sequence[Audit], labels: Labels) -> str:
 
 
 def _method(audits: Sequence[Audit], labels: Labels) -> list[Block]:
-    """Return how each scheme that was looked for is read."""
-    ways = dict.fromkeys(
+    """Return how each scheme is read that was looked for."""
+    schemes = dict.fromkeys(
         (profile.scheme, weighed)
         for audit in audits
         for profile, weighed in (
-            [(one.profile, one.weighed) for one in audit.schemes] or [(audit.profile, False)]
+            [(facts.profile, facts.weighed) for facts in audit.schemes] or [(audit.profile, False)]
         )
     )
-    found = []
-    for scheme, weighed in ways:
+    blocks = []
+    for scheme, weighed in schemes:
         if scheme not in FOREIGN_NAMES:
-            found.append(paragraph(labels("method.text")))
+            blocks.append(paragraph(labels("method.text")))
             continue
-        words = labels("method.foreign", name=FOREIGN_NAMES[scheme])
+        description = labels("method.foreign", name=FOREIGN_NAMES[scheme])
         model = labels("method.foreign-weighed" if weighed else "method.foreign-unread")
-        found.append(paragraph(f"{words} {model}"))
-    return found
+        blocks.append(paragraph(f"{description} {model}"))
+    return blocks
 
 
-def _each(
+def _per_audit(
     audits: Sequence[Audit], labels: Labels, make: Callable[[Audit], Sequence[Block]]
 ) -> tuple[Block, ...]:
-    """Join the blocks of every audit, each under its own heading where there are several."""
-    found: list[Block] = []
-    for place, audit in enumerate(audits, start=1):
+    """Return the blocks of all audits, each under its own heading if there are several."""
+    blocks: list[Block] = []
+    for number, audit in enumerate(audits, start=1):
         if len(audits) > 1:
             name = printable(audit.input.name)
-            found.append(heading(labels("item.n", n=place, name=name)))
-        found += make(audit)
-    return tuple(found)
+            blocks.append(heading(labels("item.n", n=number, name=name)))
+        blocks += make(audit)
+    return tuple(blocks)
 
 
 def _page_one(audit: Audit, request: ReportRequest, labels: Labels) -> tuple[Block, ...]:
-    """Return what a reader without the method needs: question, answer, ground, limits, review."""
-    language, found = request.language, audit.finding
+    """Return page one: question, answer, reason and limits, for readers without the method."""
+    language, finding = request.language, audit.finding
     question = request.parties.question.strip() or labels(
-        "question.usual", n=len(found.keys_tried), keys=printable(found.keys)
+        "question.usual", n=len(finding.keys_tried), keys=printable(finding.keys)
     )
-    answer = " ".join(rendered(found.answer, language))
+    answer = " ".join(rendered(finding.answer, language))
     blocks = [
         heading(labels("page1")),
         _lead(audit, language),
@@ -196,36 +205,36 @@ def _page_one(audit: Audit, request: ReportRequest, labels: Labels) -> tuple[Blo
             ("question", question), ("page1.item", audit.input.name), ("page1.answer", answer)
         ),
     ]
-    if found.caveat:
+    if finding.caveat:
         blocks.append(findings.strip(audit, labels))
-    blocks += [note(words) for words in rendered(found.caveat, language)]
-    if marks := found.marks:
-        # Bits name nobody: only the fields of a profile say for whom and when.
-        one = "page1.payload" if marks[0].payload.fields else "payload"
-        named = zip(marks, _for_whom(audit, labels), strict=True)
+    blocks += [note(text) for text in rendered(finding.caveat, language)]
+    if marks := finding.marks:
+        # Bits name nobody: only the fields of a profile tell the recipient and the date.
+        label_key = "page1.payload" if marks[0].payload.fields else "payload"
+        mark_texts = zip(marks, _for_whom(audit, labels), strict=True)
         if len(marks) == 1:
-            blocks.append(labels.facts(*((one, words) for _, words in named)))
+            blocks.append(labels.facts(*((label_key, text) for _, text in mark_texts)))
         else:
-            # Where marks of several keys stand in one text, each row says whose it is.
-            keys = len(found.marking_keys) > 1
+            # If one text carries marks of several keys, each row names the key.
+            keys = len(finding.marking_keys) > 1
             rows = [
                 (
                     str(mark.number),
-                    f"{words} · {printable(mark.key_title)}" if keys else words,
-                    _place(mark, audit, labels),
+                    f"{text} · {printable(mark.key_title)}" if keys else text,
+                    _location(mark, audit, labels),
                 )
-                for mark, words in named
+                for mark, text in mark_texts
             ]
-            head = (labels("mark.number"), labels(one), labels("passages.where"))
+            head = (labels("mark.number"), labels(label_key), labels("passages.where"))
             blocks.append(table(head, rows, ("left", "left", "left"), (0.05, 0.46, 0.49)))
-    blocks += [note(one.text) for one in _paragraphs(found.qualifications, language)]
-    limits = map(printable, rendered(found.cautions, language))
+    blocks += [note(block.text) for block in _paragraphs(finding.qualifications, language)]
+    limits = map(printable, rendered(finding.cautions, language))
     blocks += [heading(labels("page1.limits")), bullets([*limits, labels("limits.decision")])]
     return tuple(blocks)
 
 
 def _for_whom(audit: Audit, labels: Labels) -> list[str]:
-    """Return what may be said of each mark's payload, in the order of the text."""
+    """Return a description of each mark's payload, in the order of the text."""
     return [
         whom_words(
             audit.profile, mark.payload, findings.grouped(mark.payload.best), labels.language
@@ -234,22 +243,22 @@ def _for_whom(audit: Audit, labels: Labels) -> list[str]:
     ]
 
 
-def _place(mark: NamedMark, audit: Audit, labels: Labels) -> str:
-    """Return where one of several marks begins and ends."""
-    places = [audit.finding.place(p, labels.language) for p in mark.passages[:1]]
-    return printable("".join(places)) or "–"
+def _location(mark: NamedMark, audit: Audit, labels: Labels) -> str:
+    """Return the location of a mark in the text; a dash if it has no passage."""
+    texts = [audit.finding.place(p, labels.language) for p in mark.passages[:1]]
+    return printable("".join(texts)) or "–"
 
 
 def _summary(audits: Sequence[Audit], request: ReportRequest, labels: Labels) -> tuple[Block, ...]:
     rows = [
         (
-            str(place),
+            str(number),
             printable(audit.input.name),
             audit.title(request.language),
             findings.ratio(audit, labels),
             "; ".join(_for_whom(audit, labels)) or "–",
         )
-        for place, audit in enumerate(audits, start=1)
+        for number, audit in enumerate(audits, start=1)
     ]
     head = ("mark.number", "summary.item", "summary.outcome", "summary.lr", "summary.payload")
     sides = ("right", "left", "left", "right", "left")
@@ -260,14 +269,14 @@ def _summary(audits: Sequence[Audit], request: ReportRequest, labels: Labels) ->
     )
 
 
-def _about(
-    labels: Labels, request: ReportRequest, number: str, issued: str, *, many: bool
+def _report_facts(
+    labels: Labels, request: ReportRequest, number: str, issued: str, *, several: bool
 ) -> tuple[Block, ...]:
-    """Return what names the report, who had to do with it, and who looked at it."""
+    """Return number, status and case of the report, the people involved, and the review."""
     kind = "supplements" if request.supplements else "replaces"
     replaced = stated(request.replaces)
-    above = ("organisation", "address", *(() if many else ("question",)))
-    who = [
+    above = ("organisation", "address", *(() if several else ("question",)))
+    parties = [
         (name, value)
         for name, value in vars(request.parties).items()
         if name not in above and value.strip()
@@ -281,50 +290,50 @@ def _about(
             ("classification", stated(request.classification)),
             (kind, replaced),
             ("reason", (request.reason.strip() or labels("not-given")) if replaced else None),
-            *who,
+            *parties,
             ("review", request.review.strip() or labels("review.none")),
         ),
     )
 
 
 def _paragraphs(sentences: Sequence[Sentence], language: str) -> list[Block]:
-    """Return sentences of the record, a paragraph each, the bits in them in groups of four."""
+    """Return each sentence of the record as a paragraph, with bits in groups of four."""
     return [
-        paragraph(_BITS.sub(lambda found: findings.grouped(found.group()), printable(words)))
-        for words in rendered(sentences, language)
+        paragraph(_BITS.sub(lambda match: findings.grouped(match.group()), printable(text)))
+        for text in rendered(sentences, language)
     ]
 
 
 def _evaluation(
     audits: Sequence[Audit], request: ReportRequest, labels: Labels
 ) -> tuple[Block, ...]:
-    """Return what the findings say, the scale and the rule that the words rest on."""
+    """Return what the findings mean: evidence, wording and, for several items, the limits."""
     several = len(audits) > 1
 
-    def one(audit: Audit) -> list[Block]:
-        found = audit.finding
+    def evaluation_of(audit: Audit) -> list[Block]:
+        finding = audit.finding
         blocks = [_lead(audit, request.language)] if several else []
         if audit.verdict != "not-examinable":
             rows = (("lr", findings.ratio(audit, labels)), findings.support(audit, labels))
-            blocks += [*_paragraphs(found.compared, request.language), labels.facts(*rows)]
-            blocks += [findings.strip(audit, labels)] if several or not found.caveat else []
-        # Of one item page one has said these.
-        before = () if several else (*found.answer, *found.qualifications)
-        wording = [sentence for sentence in found.wording if sentence not in before]
+            blocks += [*_paragraphs(finding.compared, request.language), labels.facts(*rows)]
+            blocks += [findings.strip(audit, labels)] if several or not finding.caveat else []
+        # With a single item, page one holds these sentences already.
+        before = () if several else (*finding.answer, *finding.qualifications)
+        wording = [sentence for sentence in finding.wording if sentence not in before]
         blocks += _paragraphs(wording, request.language)
-        if several and found.cautions:
-            limits = map(printable, rendered(found.cautions, request.language))
+        if several and finding.cautions:
+            limits = map(printable, rendered(finding.cautions, request.language))
             blocks += [heading(labels("cautions")), bullets([*limits])]
         return blocks
 
-    blocks = [note(labels("opinion")), *_each(audits, labels, one)]
+    blocks = [note(labels("opinion")), *_per_audit(audits, labels, evaluation_of)]
     return (*blocks, *_boxed("remark", request.remark, labels))
 
 
-def _boxed(name: str, words: str, labels: Labels) -> tuple[Block, ...]:
-    """Return free words in a box of their own; nothing where there are none."""
-    words = printable(words.strip())
-    return (heading(labels(name)), Block(kind="box", text=words)) if words else ()
+def _boxed(name: str, text: str, labels: Labels) -> tuple[Block, ...]:
+    """Return free text in a titled box; nothing if it is blank."""
+    text = printable(text.strip())
+    return (heading(labels(name)), Block(kind="box", text=text)) if text else ()
 
 
 def _lead(audit: Audit, language: str) -> Block:
@@ -343,12 +352,12 @@ class Report:
     """The files of a report.
 
     Attributes:
-        number: Its identifier.
-        pdf: The report.
-        json: The record that is inside it.
+        number: Identifier of the report.
+        pdf: The report as PDF.
+        json: The record embedded in the PDF.
         digest: SHA-256 of ``json``, which the report prints.
-        content: What it says, for other forms of it.
-        annex: PDF of the sealed annex with the names; None when there are none.
+        content: Content of the report, for other output formats.
+        annex: PDF of the sealed annex with the names; None if there are no names.
     """
 
     number: str
@@ -370,28 +379,28 @@ def build_report(
 
     Args:
         audits: One, or several that go into one report with a summary.
-        request: What it is told beside them.
-        confirmed: What a case log holds of them; a final report needs it of each.
-        typeset: Makes the PDF, in this process or apart.
+        request: Choices and free text for the report.
+        confirmed: Confirmations from the case log; a final report needs one for each audit.
+        typeset: Makes the PDF, in this process or in a child process.
 
     Returns:
-        The same bytes for the same audits and request.
+        The report; its bytes are the same for the same audits and request.
 
     Raises:
-        InputError: No audit, too many, a bad choice, a final report of what was not reviewed and
-            authorised, or a remark with words that are not allowed.
+        InputError: There is no audit or too many, a choice is invalid, a final report was not
+            reviewed and authorised, or a remark contains words that are not allowed.
         ReportError: The PDF could not be made.
     """
     check_request(request)
     if not 1 <= len(audits) <= MAX_AUDITS:
         raise InputError("report.audits", most=MAX_AUDITS, count=len(audits), code="report-audits")
-    # Not in the check of the request: earlier versions made such reports, and they are remade.
+    # Not part of `check_request`: earlier versions made such reports, and `remake` accepts them.
     if request.final:
         refuse_unreviewed(audits, request, confirmed)
     _lint(request)
-    shown = public_audits(audits, request)
-    request = replace(request, pages=public_pages(shown, request))
-    record = record_json(shown)
+    public_records = public_audits(audits, request)
+    request = replace(request, pages=public_pages(public_records, request))
+    record = record_json(public_records)
     annex = _annex(audits, request, typeset)
     seals = Seals(
         name=RECORD,
@@ -399,10 +408,12 @@ def build_report(
         size=len(record),
         annex=hashlib.sha256(annex).hexdigest() if annex else "",
     )
-    content = content_of(shown, request, seals)
+    content = content_of(public_records, request, seals)
+    pdf = _compile(content, record, request, seals.annex, typeset=typeset)
+    _log.info("a report of %d findings was built: %d bytes", len(audits), len(pdf))
     return Report(
         number=report_number(audits, request),
-        pdf=_compile(content, record, request, seals.annex, typeset=typeset),
+        pdf=pdf,
         json=record,
         digest=seals.record,
         content=content,
@@ -410,39 +421,43 @@ def build_report(
     )
 
 
-def remake(record: bytes, told: bytes) -> bytes:
+def remake(record: bytes, particulars: bytes) -> bytes:
     """Make a report again from the two files inside it.
 
+    Args:
+        record: The attached record, JSON.
+        particulars: The attached particulars, JSON.
+
     Returns:
-        The same bytes as then, if record and particulars are what they were and so are the
-        versions of the programs.
+        The bytes of the original PDF, if neither the two files nor the versions of the programs
+        have changed.
 
     Raises:
         ValueError: The particulars are damaged.
         PuraError: The record is damaged, or no report can be made of it.
     """
-    found = request_file.read(told)
-    request, annex = found["request"], found["annex"]
+    fields = request_file.read(particulars)
+    request, annex = fields["request"], fields["annex"]
     check_request(request)
     audits = [json_io.from_dict(part) for part in audits_in(read_json(record))]
     seals = Seals(
         name=RECORD, record=hashlib.sha256(record).hexdigest(), size=len(record), annex=annex
     )
-    return _compile(content_of(audits, request, seals), record, request, annex, told)
+    return _compile(content_of(audits, request, seals), record, request, annex, particulars)
 
 
-def audits_in(data: Any) -> Iterator[dict[str, Any]]:
-    """Find the audit records in the JSON of a report: itself, or the list ``audits`` in it.
+def audits_in(document: Any) -> Iterator[dict[str, Any]]:
+    """Yield the audit records in the JSON of a report: the document itself, or its ``audits``.
 
     Raises:
-        RecordError: One in the list is no object.
+        RecordError: An entry of the list is not an object.
     """
-    if not isinstance(data, dict):
+    if not isinstance(document, dict):
         return
-    if data.get("schema") == RECORD_SCHEMA:
-        yield data
+    if document.get("schema") == RECORD_SCHEMA:
+        yield document
         return
-    listed = data.get("audits", [])
+    listed = document.get("audits", [])
     if isinstance(listed, list):
         for part in listed[:_MAX_LISTED]:
             inner = part.get("record", part) if isinstance(part, dict) else part
@@ -456,12 +471,15 @@ def _compile(
     record: bytes,
     request: ReportRequest,
     annex: str,
-    told: bytes = b"",
+    particulars: bytes = b"",
     typeset: Typeset = typeset,
 ) -> bytes:
     return compile_pdf(
         content,
-        attached={RECORD: record, request_file.NAME: told or request_file.write(request, annex)},
+        attached={
+            RECORD: record,
+            request_file.NAME: particulars or request_file.write(request, annex),
+        },
         logo=request.logo,
         logo_words=Labels(request.language)("alt.logo"),
         typeset=typeset,
@@ -469,15 +487,15 @@ def _compile(
 
 
 def record_json(audits: Sequence[Audit]) -> bytes:
-    """Return the embedded record: one audit as it is, several in a list."""
+    """Return the embedded record as JSON: a single audit, or a list of several."""
     if len(audits) == 1:
         return json_io.to_json(audits[0]).encode()
-    data = {"schema": SCHEMA, "audits": [audit.to_dict() for audit in audits]}
-    return json_text(data).encode()
+    document = {"schema": SCHEMA, "audits": [audit.to_dict() for audit in audits]}
+    return json_text(document).encode()
 
 
 def _lint(request: ReportRequest) -> None:
-    """Refuse free text that says more than evidence can (reports.md)."""
+    """Refuse free text that claims more than evidence can show (reports.md)."""
     for name, text in (
         ("remark", request.remark),
         ("standing", request.standing),
@@ -485,9 +503,9 @@ def _lint(request: ReportRequest) -> None:
         ("external", request.external),
         ("review", request.review),
     ):
-        found = forbidden(text, request.language)
-        if found:
-            listed = quoted([phrase for *_, phrase in found[:5]])
+        matches = forbidden(text, request.language)
+        if matches:
+            listed = quoted([phrase for *_, phrase in matches[:5]])
             raise InputError(
                 "report.field-words",
                 name=name,
@@ -497,7 +515,7 @@ def _lint(request: ReportRequest) -> None:
 
 
 def _annex(audits: Sequence[Audit], request: ReportRequest, typeset: Typeset) -> bytes | None:
-    """Return the sealed annex: names to whom payloads were issued, in a file of their own."""
+    """Return the sealed annex, a PDF with the recipients of the payloads; None without names."""
     rows = [row for row in names(audits) if row[2].strip()]
     if not rows:
         return None
@@ -507,18 +525,18 @@ def _annex(audits: Sequence[Audit], request: ReportRequest, typeset: Typeset) ->
         labels.facts(
             ("file", item),
             ("entry", str(entry)),
-            ("sealed.who", who),
-            ("sealed.when", when or labels("not-given")),
+            ("sealed.who", recipient),
+            ("sealed.when", issued or labels("not-given")),
         )
-        for item, entry, who, when in rows
+        for item, entry, recipient, issued in rows
     ]
     blocks.append(note(labels("sealed.note")))
-    whole = content_of(
+    report_content = content_of(
         public_audits(audits, replace(request, text=OMITTED)),
         request,
         Seals(name=RECORD, record="0" * 64, size=0),
     )
     title = labels("sealed.title", number=number)
     section = Section(number=1, title=labels("register"), blocks=tuple(blocks))
-    content = replace(whole, title=title, sections=(section,), summary=(), foot="")
-    return compile_pdf(content, typeset=typeset)
+    annex_content = replace(report_content, title=title, sections=(section,), summary=(), foot="")
+    return compile_pdf(annex_content, typeset=typeset)

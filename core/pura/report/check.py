@@ -1,14 +1,15 @@
-"""Checking a report: single checks, each with its own result in words (reports.md).
+"""Checking a report: separate checks, each with its own result in words (reports.md).
 
-The file is a stranger's: :mod:`pura.report.check_child` takes it apart in a sandboxed child, and
-what the child says is judged here. Then the report is made again from its own record and compared,
-and where it is asked for, its texts are audited again. Nothing is fetched from any network.
+The file comes from a stranger: :mod:`pura.report.check_child` takes it apart in a sandboxed child
+process, and the facts that the child returns are judged here. Then the report is made again from
+its own record and compared and, on request, its texts are audited again. No network is used.
 """
 
 from __future__ import annotations
 
 import base64
 import json
+import logging
 import re
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -31,15 +32,17 @@ from pura.record.json_io import FORMS, findings_digest
 from pura.report import request as request_file
 from pura.report.build import audits_in
 
+_log = logging.getLogger(__name__)
+
 
 @dataclass(frozen=True, kw_only=True)
 class AttachmentFacts:
-    """A file inside the file.
+    """A file attached to the PDF.
 
     Attributes:
-        name: As it is called in there.
-        sha256: Of its bytes.
-        size: Its length.
+        name: Name of the attachment in the PDF.
+        sha256: SHA-256 of its bytes, in hexadecimal.
+        size: Its length in bytes.
         data: Its bytes as Latin-1 text; empty unless it is JSON of a sensible size.
     """
 
@@ -54,25 +57,25 @@ class SignatureFacts:
     """One signature.
 
     Attributes:
-        name: Of its field.
-        subject: Whom the certificate names.
-        issuer: Who vouches for it.
+        name: Name of the signature field.
+        subject: Person or organisation that the certificate names.
+        issuer: Authority that issued the certificate.
         sha256: Fingerprint of the certificate.
         not_before: Valid from, ISO 8601.
         not_after: Valid until, ISO 8601.
-        signed_at: When, as the signer says; empty when not said.
-        stamped_at: When, as a time-stamp authority says; empty without one.
-        stamp_trusted: The authority's certificate is trusted.
-        intact: The signed bytes are as they were signed.
-        valid: The signature fits the certificate's key.
-        trusted: The certificate leads to one that was given as trusted.
-        whole: It covers the file from the first byte to the last.
-        end: Where the covered bytes end.
-        padded: Nothing but zeros follows the signature in the place that it does not cover.
-        changes: ``none``, ``ltv``, ``forms``, ``annotations`` or ``other``: what came later.
+        signed_at: Time of signing by the signer's clock; empty if not stated.
+        stamped_at: Time of signing by a time-stamp authority; empty without one.
+        stamp_trusted: Whether the authority's certificate is trusted.
+        intact: Whether the signed bytes are unchanged.
+        valid: Whether the signature fits the certificate's key.
+        trusted: Whether the certificate leads to a trusted one.
+        whole: Whether the signature covers the file from the first byte to the last.
+        end: Position at which the covered bytes end.
+        padded: Whether only zeros follow the signature in the gap that it does not cover.
+        changes: Later changes: ``none``, ``ltv``, ``forms``, ``annotations`` or ``other``.
         revision_pages: Pages whose text differs between the signed state and the file, from 1.
         revision_attachments: Attachments that differ, by name.
-        problem: Why it could not be checked; empty when it could.
+        problem: Why the signature could not be checked; empty if it could.
     """
 
     name: str
@@ -101,17 +104,17 @@ class FileFacts:
     """A PDF, taken apart.
 
     Attributes:
-        size: Bytes.
-        sha256: Of the file.
+        size: Length of the file in bytes.
+        sha256: SHA-256 of the file, in hexadecimal.
         pages: Text of every page.
-        metadata: Title, author, subject, keywords, … as the file says.
-        attachments: Files inside.
+        metadata: Title, author, subject, keywords, … from the file.
+        attachments: Attached files.
         signatures: In the order in which they were made.
         tail: Bytes after the last end-of-file mark.
-        saves: How often the file was saved (end-of-file marks).
-        extras: What a report never has: ``scripts``, ``annotations``, ``layers``, ``cropped``,
-            or ``unreadable``.
-        problem: Why it could not be taken apart; empty when it could.
+        saves: How often the file was saved (number of end-of-file marks).
+        extras: Parts that a genuine report never has: ``scripts``, ``annotations``, ``layers``,
+            ``cropped``, or ``unreadable``.
+        problem: Why the file could not be taken apart; empty if it could.
     """
 
     size: int
@@ -131,19 +134,19 @@ NOTICE: Final = "notice"
 BAD: Final = "bad"
 OPEN: Final = "open"
 STATES: Final = (GOOD, NOTICE, BAD, OPEN)
-"""As it should be; worth knowing; not as it should be; could not be, or was not, examined."""
+"""OK; a note; failed; not examined, or impossible to examine."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class CheckedPoint:
-    """One thing that was examined.
+    """The result of one check.
 
     Attributes:
         name: Stable name, ``name.…`` in the volume ``report-check``.
         state: One of :data:`STATES`.
-        key: The sentence that says what was found, a key of the volume ``report-check``.
-        values: What fills its blanks.
-        error: Why, where an error is the reason; its words fill the blank ``why``.
+        key: Key of the sentence that states the result, in the volume ``report-check``.
+        values: Values for the placeholders of the sentence.
+        error: The error behind the result, if any; its message fills the placeholder ``why``.
     """
 
     name: str
@@ -153,22 +156,22 @@ class CheckedPoint:
     error: PuraError | None = None
 
     def title(self, language: str = "en") -> str:
-        """How the check is called."""
+        """Return the name of the check for people."""
         return catalogue("report-check").fill(f"name.{self.name}", language, {})
 
     def result(self, language: str = "en") -> str:
-        """How it ended, in words."""
+        """Return the state as a word for people."""
         return catalogue("report-check").fill(f"state.{self.state}", language, {})
 
     def text(self, language: str = "en") -> str:
-        """What was found, in words."""
+        """Return the sentence that states the result."""
         values = dict(self.values)
         if self.error is not None:
             values["why"] = self.error.words(language)[0]
         return catalogue("report-check").fill(self.key, language, values)
 
     def plain(self, language: str = "en") -> dict[str, str]:
-        """Return it as JSON."""
+        """Return the result as JSON."""
         return {
             "name": self.name,
             "state": self.state,
@@ -178,10 +181,10 @@ class CheckedPoint:
 
 
 def point(
-    state: str, key: str, *, named: str = "", error: PuraError | None = None, **values: Value
+    state: str, key: str, *, check_name: str = "", error: PuraError | None = None, **values: Value
 ) -> CheckedPoint:
-    """Return what was found of one thing; it is named by the first word of the key, or apart."""
-    name = named or key.partition(".")[0]
+    """Return the result of one check; by default its name is the first part of the key."""
+    name = check_name or key.partition(".")[0]
     return CheckedPoint(name=name, state=state, key=key, values=values, error=error)
 
 
@@ -190,9 +193,9 @@ class ReportCheck:
     """All checks of one file.
 
     Attributes:
-        facts: What was found in it.
-        checks: In the order in which they are read.
-        audits: The audits of the embedded record; empty when there is none or it is damaged.
+        facts: What the file contains.
+        checks: Results of the checks, in reading order.
+        audits: The audits of the embedded record; empty if it is missing or damaged.
     """
 
     facts: FileFacts
@@ -200,27 +203,27 @@ class ReportCheck:
     audits: tuple[Audit, ...] = ()
 
     def count(self, state: str) -> int:
-        """How many checks ended so."""
+        """Return how many checks have a state."""
         return sum(check.state == state for check in self.checks)
 
     @property
     def sound(self) -> bool:
-        """Nothing was found that is not as it should be."""
+        """Whether no check failed."""
         return self.count(BAD) == 0
 
     @property
     def signed(self) -> bool:
-        """Somebody signed it, whether that holds or not."""
+        """Whether there is a signature, valid or not."""
         return bool(self.facts.signatures)
 
     @property
     def status(self) -> str:
-        """What all of it comes to.
+        """The overall result.
 
         Returns:
-            ``amiss``: something is not as it should be. ``unsigned``: nobody signed it. ``signed``:
-            somebody did, and who that is was not examined. ``trusted``: whoever signed it was
-            examined, and is trusted.
+            ``amiss``: a check failed. ``unsigned``: there is no signature. ``signed``: there is
+            one, and the identity of the signer was not examined. ``trusted``: the signer was
+            examined and is trusted.
         """
         if not self.sound:
             return "amiss"
@@ -230,7 +233,7 @@ class ReportCheck:
         return "trusted" if trust and all(state == GOOD for state in trust) else "signed"
 
     def headline(self, language: str = "en") -> str:
-        """What all of it comes to, in a sentence that promises no more than was examined."""
+        """Return the overall result as a sentence that promises no more than was examined."""
         key = f"headline.{self.status}"
         states = {check.name: check.state for check in self.checks}
         if self.status == "unsigned" and states.get("pages") != GOOD:
@@ -242,22 +245,24 @@ class ReportCheck:
 def judge(
     facts: FileFacts, *, trusted: bool, moment: datetime, policy: bool = False
 ) -> ReportCheck:
-    """Say of each thing what was found.
+    """Judge each fact about the file.
 
     Args:
-        facts: From the child.
+        facts: The facts from the child process.
         trusted: Whether any trusted certificate was named.
-        moment: The time to hold certificates against.
-        policy: Whether the policy in force here asks for signatures; the record's own may too.
+        moment: The time at which certificates must be valid.
+        policy: Whether the local policy requires signatures; the record's own policy may too.
     """
     if facts.problem:
         return ReportCheck(facts=facts, checks=(point(BAD, f"file.{facts.problem}"),))
     recorded, audits = _record(facts)
     signatures = _signatures(facts, trusted, moment)
-    asked = policy or any(audit.policy.get("signed") is True for audit in audits)
-    if not facts.signatures and (trusted or asked):
+    signature_required = policy or any(audit.policy.get("signed") is True for audit in audits)
+    if not facts.signatures and (trusted or signature_required):
         signatures = [point(BAD, "integrity.missing" if trusted else "integrity.policy")]
-    checks = (_file(facts), *recorded, *_added(facts), *signatures)
+    checks = (_file(facts), *recorded, *_extra_points(facts), *signatures)
+    failed = [check.key for check in checks if check.state == BAD]
+    _log.info("a report was checked: %d checks, failed: %s", len(checks), failed)
     return ReportCheck(facts=facts, checks=checks, audits=audits)
 
 
@@ -269,25 +274,28 @@ def _file(facts: FileFacts) -> CheckedPoint:
     return point(GOOD, "file.sound", pages=len(facts.pages), sha=facts.sha256)
 
 
-def _added(facts: FileFacts) -> list[CheckedPoint]:
+def _extra_points(facts: FileFacts) -> list[CheckedPoint]:
     if not facts.extras:
         return []
-    what = listed([phrase(f"extra.{name}") for name in facts.extras])
-    return [point(BAD, "added.some", what=what)]
+    extras = listed([phrase(f"extra.{name}") for name in facts.extras])
+    return [point(BAD, "added.some", what=extras)]
 
 
 def _record(facts: FileFacts) -> tuple[list[CheckedPoint], tuple[Audit, ...]]:
-    found = records(facts)
-    if not found:
+    candidates = records(facts)
+    if not candidates:
         return [point(BAD, "record.none")], ()
-    if len(found) > 1:
-        names = ", ".join(one.name for one in found)
+    if len(candidates) > 1:
+        names = ", ".join(attachment.name for attachment in candidates)
         return [point(BAD, "record.several", names=names)], ()
-    one = found[0]
-    checks = [point(GOOD, "record.found", name=one.name, size=one.size), _digest(facts, one)]
+    attachment = candidates[0]
+    checks = [
+        point(GOOD, "record.found", name=attachment.name, size=attachment.size),
+        _digest(facts, attachment),
+    ]
     try:
-        data = read_json(one.data.encode("latin-1"))
-        audits = tuple(json_io.from_dict(part) for part in audits_in(data))
+        document = read_json(attachment.data.encode("latin-1"))
+        audits = tuple(json_io.from_dict(part) for part in audits_in(document))
         if not audits:
             raise RecordError("report.holds-none")
     except RecordError as error:
@@ -301,7 +309,7 @@ def _record(facts: FileFacts) -> tuple[list[CheckedPoint], tuple[Audit, ...]]:
 
 
 def _agrees(audits: Sequence[Audit]) -> CheckedPoint:
-    """Hold each record against itself; the first that does not agree is named."""
+    """Check that each record is consistent in itself; name the first that is not."""
     for audit in audits:
         try:
             check_agreement(audit)
@@ -311,18 +319,24 @@ def _agrees(audits: Sequence[Audit]) -> CheckedPoint:
 
 
 def records(facts: FileFacts) -> list[AttachmentFacts]:
-    """Return the files inside that may be the record."""
-    return [one for one in facts.attachments if one.data and one.name != request_file.NAME]
+    """Return the attachments that may be the record."""
+    return [
+        attachment
+        for attachment in facts.attachments
+        if attachment.data and attachment.name != request_file.NAME
+    ]
 
 
-def _digest(facts: FileFacts, one: AttachmentFacts) -> CheckedPoint:
+def _digest(facts: FileFacts, attachment: AttachmentFacts) -> CheckedPoint:
     text = _squeezed(" ".join((*facts.pages, *facts.metadata.values())))
-    same = one.sha256 in text.lower()
-    return point(GOOD if same else BAD, "digest.same" if same else "digest.other", sha=one.sha256)
+    same = attachment.sha256 in text.lower()
+    return point(
+        GOOD if same else BAD, "digest.same" if same else "digest.other", sha=attachment.sha256
+    )
 
 
 def listed(parts: Sequence[Phrase]) -> Phrase:
-    """Return several things of the volume ``report-check`` as one, with commas between them."""
+    """Join phrases of the volume ``report-check`` with commas."""
     first, *rest = parts
     return phrase("and", first=first, rest=listed(rest)) if rest else first
 
@@ -331,13 +345,13 @@ def _printed(facts: FileFacts, audits: Sequence[Audit]) -> CheckedPoint:
     text = _squeezed(" ".join(facts.pages)).lower()
     missing = []
     for audit in audits:
-        wanted = [
+        expected = [
             (phrase("missing.sha", name=audit.input.name), audit.input.sha256),
             (phrase("missing.key", name=audit.key.fingerprint), audit.key.fingerprint),
         ]
         if audit.verdict == "mark":
-            wanted.append((phrase("missing.payload", name=audit.input.name), audit.decoded.bits))
-        missing += [what for what, value in wanted if _squeezed(value).lower() not in text]
+            expected.append((phrase("missing.payload", name=audit.input.name), audit.decoded.bits))
+        missing += [label for label, value in expected if _squeezed(value).lower() not in text]
     if missing:
         return point(BAD, "printed.other", what=listed(missing))
     return point(GOOD, "printed.same")
@@ -350,7 +364,7 @@ def _findings(facts: FileFacts, audits: Sequence[Audit]) -> CheckedPoint:
 
 
 def _squeezed(text: str) -> str:
-    """Take out what a line break or a grouping puts into a long number."""
+    """Remove the spaces, hyphens and dots that line breaks or grouping put into long numbers."""
     return re.sub(r"[\s\u00ad\u200b\u2060\ufffe\u0002·-]+", "", text)
 
 
@@ -358,109 +372,121 @@ def _signatures(facts: FileFacts, trusted: bool, moment: datetime) -> list[Check
     if not facts.signatures:
         return [point(NOTICE, "integrity.none")]
     return [
-        point for one in facts.signatures for point in _one_signature(facts, one, trusted, moment)
+        point
+        for signature in facts.signatures
+        for point in _signature_points(facts, signature, trusted, moment)
     ]
 
 
 _MOST_NAMED: Final = 200
-"""Characters of a stranger's name that are repeated."""
+"""Characters of a name from the file that a message repeats."""
 
 
-def _one_signature(
-    facts: FileFacts, one: SignatureFacts, trusted: bool, moment: datetime
+def _signature_points(
+    facts: FileFacts, signature: SignatureFacts, trusted: bool, moment: datetime
 ) -> list[CheckedPoint]:
-    if one.problem:
-        return [point(BAD, "integrity.unreadable", why=one.problem)]
-    if not one.intact:
+    if signature.problem:
+        return [point(BAD, "integrity.unreadable", why=signature.problem)]
+    if not signature.intact:
         integrity = point(BAD, "integrity.broken")
-    elif not one.padded:
+    elif not signature.padded:
         integrity = point(BAD, "integrity.padding")
-    elif not one.valid:
+    elif not signature.valid:
         integrity = point(BAD, "integrity.invalid")
     else:
         integrity = point(GOOD, "integrity.intact")
     # A report of this program names its examiner as the author.
     examiner = facts.metadata.get("Author", "").strip()
-    other = bool(examiner) and examiner.casefold() != one.subject.casefold()
+    differs = bool(examiner) and examiner.casefold() != signature.subject.casefold()
     values: dict[str, Value] = {
-        "subject": one.subject,
-        "issuer": one.issuer,
-        "sha": one.sha256,
-        "when": one.signed_at,
+        "subject": signature.subject,
+        "issuer": signature.issuer,
+        "sha": signature.sha256,
+        "when": signature.signed_at,
     }
-    if other:
+    if differs:
         values["examiner"] = examiner[:_MOST_NAMED]
-    who = CheckedPoint(
+    signer = CheckedPoint(
         name="signer",
         state=NOTICE if integrity.state == GOOD else OPEN,
-        key="signer.who-examiner" if other else "signer.who",
+        key="signer.who-examiner" if differs else "signer.who",
         values=values,
     )
-    return [integrity, who, _time(one), _trust(one, trusted, moment), *_coverage(facts, one)]
+    return [
+        integrity,
+        signer,
+        _time(signature),
+        _trust(signature, trusted, moment),
+        *_coverage(facts, signature),
+    ]
 
 
-def _time(one: SignatureFacts) -> CheckedPoint:
-    if not one.stamped_at:
+def _time(signature: SignatureFacts) -> CheckedPoint:
+    if not signature.stamped_at:
         return point(NOTICE, "time.clock")
-    known = one.stamp_trusted
+    trusted = signature.stamp_trusted
     return point(
-        GOOD if known else NOTICE,
-        "time.stamped" if known else "time.unknown-authority",
-        when=one.stamped_at,
+        GOOD if trusted else NOTICE,
+        "time.stamped" if trusted else "time.unknown-authority",
+        when=signature.stamped_at,
     )
 
 
-def _trust(one: SignatureFacts, trusted: bool, moment: datetime) -> CheckedPoint:
-    until = datetime.fromisoformat(one.not_after)
-    if one.trusted:
+def _trust(signature: SignatureFacts, trusted: bool, moment: datetime) -> CheckedPoint:
+    until = datetime.fromisoformat(signature.not_after)
+    if signature.trusted:
         return point(GOOD, "trust.trusted")
     if moment > until:
-        return point(BAD, "trust.expired", when=one.not_after)
+        return point(BAD, "trust.expired", when=signature.not_after)
     if not trusted:
         return point(OPEN, "trust.none-given")
     return point(BAD, "trust.unknown")
 
 
-def _coverage(facts: FileFacts, one: SignatureFacts) -> list[CheckedPoint]:
-    if one.whole:
+def _coverage(facts: FileFacts, signature: SignatureFacts) -> list[CheckedPoint]:
+    if signature.whole:
         return [point(GOOD, "coverage.whole"), point(GOOD, "changes.none")]
-    found = [point(BAD, "coverage.part", end=one.end, size=facts.size)]
-    if one.revision_pages:
-        found.append(point(BAD, "changes.pages", pages=", ".join(map(str, one.revision_pages))))
-    if one.revision_attachments:
-        found.append(point(BAD, "changes.attachments", names=", ".join(one.revision_attachments)))
-    if facts.tail or len(found) == 1:
-        key = "changes.tail" if facts.tail and len(found) == 1 else "changes.saved"
-        found.append(point(BAD, key, bytes=facts.size - one.end))
-    return found
+    checks = [point(BAD, "coverage.part", end=signature.end, size=facts.size)]
+    if signature.revision_pages:
+        checks.append(
+            point(BAD, "changes.pages", pages=", ".join(map(str, signature.revision_pages)))
+        )
+    if signature.revision_attachments:
+        checks.append(
+            point(BAD, "changes.attachments", names=", ".join(signature.revision_attachments))
+        )
+    if facts.tail or len(checks) == 1:
+        key = "changes.tail" if facts.tail and len(checks) == 1 else "changes.saved"
+        checks.append(point(BAD, key, bytes=facts.size - signature.end))
+    return checks
 
 
-Again = Callable[[Audit], Audit]
+Reaudit = Callable[[Audit], Audit]
 
 
-def repeat(audits: Sequence[Audit], again: Again) -> list[CheckedPoint]:
+def repeat(audits: Sequence[Audit], reaudit: Reaudit) -> list[CheckedPoint]:
     """Audit each embedded text again.
 
     Args:
-        audits: From the record.
-        again: Does the audit with the same key, profile and model; raises PuraError where key or
-            model is not there.
+        audits: The audits of the record.
+        reaudit: Repeats an audit with the same key, profile and model; raises PuraError if key
+            or model is missing.
     """
-    return [_one(audit, again) for audit in audits]
+    return [_repeated(audit, reaudit) for audit in audits]
 
 
-def _one(audit: Audit, again: Again) -> CheckedPoint:
+def _repeated(audit: Audit, reaudit: Reaudit) -> CheckedPoint:
     if audit.text is None:
         return point(OPEN, "repeat.not-possible", error=ReportFileError("repeat.text"))
     try:
-        fresh = again(audit)
+        fresh = reaudit(audit)
     except PuraError as error:
         return point(OPEN, "repeat.not-possible", error=error)
     return compare(audit, fresh)
 
 
 def compare(audit: Audit, fresh: Audit) -> CheckedPoint:
-    """Hold a fresh audit against a recorded one: payload, outcome, evidence within tolerance."""
+    """Compare a fresh audit with the recorded one: payload, outcome, evidence within tolerance."""
     if findings_digest(audit) == findings_digest(fresh):
         return point(GOOD, "repeat.identical")
     delta = abs(audit.evidence.log10_e - fresh.evidence.log10_e)
@@ -482,7 +508,7 @@ def compare(audit: Audit, fresh: Audit) -> CheckedPoint:
 
 
 def _weighed_by(audit: Audit) -> str:
-    """Return what the log says of the decoding: the table that weighed the evidence among it."""
+    """Return the log entry of the decoding; it names the table that weighed the evidence."""
     return next((step.words("en") for step in audit.log if step.name == "decoding"), "")
 
 
@@ -494,7 +520,7 @@ TYPESETTER: Final = "pura.report.typesetter"
 
 
 def take_apart(
-    data: bytes,
+    pdf: bytes,
     trust: Sequence[bytes],
     *,
     moment: datetime,
@@ -503,33 +529,34 @@ def take_apart(
     """Take a PDF apart in a child process.
 
     Args:
-        data: The whole file.
+        pdf: The whole file.
         trust: Trusted certificates, DER.
-        moment: The time to hold certificates against, with a zone.
-        heartbeat: Called twenty times a second; whatever it raises kills the child first.
+        moment: The time at which certificates must be valid, with a time zone.
+        heartbeat: Called twenty times a second; if it raises, the child is killed first.
 
     Raises:
-        ReportFileError: Too large, or the child died, ran out of time or answered nonsense.
+        ReportFileError: The file is too large, or the child died, ran out of time or gave an
+            invalid answer.
     """
-    if len(data) > MAX_FILE_BYTES:
+    if len(pdf) > MAX_FILE_BYTES:
         raise ReportFileError("report.file-large", mebibytes=MAX_FILE_BYTES >> 20)
     head = {
         "moment": moment.isoformat(),
         "trust": [base64.b64encode(der).decode() for der in trust],
     }
-    ending = _run(CHILD, head, data, heartbeat)
+    ending = _run(CHILD, head, pdf, heartbeat)
     return _judge(ending.status, ending.answer, late=ending.late)
 
 
 def look_different(
-    data: bytes, other: bytes, *, heartbeat: Checkpoint = never_cancelled
+    pdf: bytes, other_pdf: bytes, *, heartbeat: Checkpoint = never_cancelled
 ) -> tuple[int, ...]:
     """Draw two PDFs in a child process and return the pages that look different, from 1.
 
     Raises:
-        ReportFileError: The child died, ran out of time or answered nonsense.
+        ReportFileError: The child died, ran out of time or gave an invalid answer.
     """
-    ending = _run(CHILD, {"like": len(other)}, other + data, heartbeat)
+    ending = _run(CHILD, {"like": len(other_pdf)}, other_pdf + pdf, heartbeat)
     try:
         if ending.status != 0 or ending.late:
             raise ValueError("status")
@@ -539,31 +566,31 @@ def look_different(
 
 
 def made_again(
-    record: bytes, told: bytes, *, heartbeat: Checkpoint = never_cancelled
+    record: bytes, particulars: bytes, *, heartbeat: Checkpoint = never_cancelled
 ) -> bytes | None:
     """Make the report of a record and its particulars again, in a child process.
 
     Returns:
-        The PDF; None when none can be made of them.
+        The PDF; None if none can be made from them.
 
     Raises:
-        ReportFileError: No child can be started.
+        ReportFileError: No child process can be started.
     """
     with tempfile.TemporaryDirectory(prefix="pura-remake-") as folder:
-        head = {"folder": folder, "record": len(record), "particulars": len(told)}
-        ending = _run(TYPESETTER, head, record + told, heartbeat)
-    made = ending.answer if ending.status == 0 and not ending.late else b""
-    return made if made.startswith(b"%PDF-") and len(made) <= MAX_ANSWER_BYTES else None
+        head = {"folder": folder, "record": len(record), "particulars": len(particulars)}
+        ending = _run(TYPESETTER, head, record + particulars, heartbeat)
+    pdf = ending.answer if ending.status == 0 and not ending.late else b""
+    return pdf if pdf.startswith(b"%PDF-") and len(pdf) <= MAX_ANSWER_BYTES else None
 
 
 def _run(
-    module: str, head: Mapping[str, object], data: bytes, heartbeat: Checkpoint
+    module: str, head: Mapping[str, object], body: bytes, heartbeat: Checkpoint
 ) -> ChildResult:
     with os_error_as(ReportFileError, "reader.start"):
         child = start_child(module)
     return converse(
         child,
-        json.dumps(head).encode() + b"\n" + data,
+        json.dumps(head).encode() + b"\n" + body,
         seconds=WALL_SECONDS,
         most=MAX_ANSWER_BYTES,
         heartbeat=heartbeat,
@@ -584,36 +611,42 @@ def _judge(status: int, answer: bytes, *, late: bool) -> FileFacts:
 
 
 def same_pages(
-    data: bytes, facts: FileFacts, heartbeat: Checkpoint = never_cancelled
+    pdf: bytes, facts: FileFacts, heartbeat: Checkpoint = never_cancelled
 ) -> CheckedPoint:
-    """Hold a report against the one that its own record and particulars make.
+    """Compare a report with the one that its own record and particulars make.
 
-    A report is made with the same bytes each time, so the one holds for all that is in the file:
-    what is painted over, hidden, cropped, added, left out or put in another order.
+    A report has the same bytes each time it is made, so this reveals whatever was painted over,
+    hidden, cropped, added, left out or reordered.
 
     Args:
-        data: The PDF.
-        facts: What the child found in it; it holds one record.
-        heartbeat: Called often; whatever it raises stops the check.
+        pdf: The PDF.
+        facts: The facts from the child process; the PDF holds one record.
+        heartbeat: Called often; if it raises, the check stops.
     """
-    told = [one for one in facts.attachments if one.name == request_file.NAME and one.data]
-    if len(told) != 1:
+    attachments = [
+        attachment
+        for attachment in facts.attachments
+        if attachment.name == request_file.NAME and attachment.data
+    ]
+    if len(attachments) != 1:
         return point(OPEN, "pages.no-particulars")
-    record, particular = (one.data.encode("latin-1") for one in (records(facts)[0], told[0]))
+    record, particulars = (
+        attachment.data.encode("latin-1") for attachment in (records(facts)[0], attachments[0])
+    )
     try:
-        known = request_file.read(particular)["made_with"] == request_file.here()
+        same_versions = request_file.read(particulars)["made_with"] == request_file.here()
     except ValueError:
         return point(BAD, "pages.damaged")
-    made = made_again(record, particular, heartbeat=heartbeat)
-    if made is None:
-        return point(BAD if known else OPEN, "pages.not-made")
-    # A signature is appended; whatever else comes after the report is not of its making.
-    signed = bool(facts.signatures) and all(one.whole for one in facts.signatures)
-    if data == made or (signed and data.startswith(made)):
+    remade = made_again(record, particulars, heartbeat=heartbeat)
+    if remade is None:
+        return point(BAD if same_versions else OPEN, "pages.not-made")
+    # A signature is appended to the report; any other bytes after it were added by others.
+    signed = bool(facts.signatures) and all(signature.whole for signature in facts.signatures)
+    if pdf == remade or (signed and pdf.startswith(remade)):
         return point(GOOD, "pages.same")
-    differing = look_different(data, made, heartbeat=heartbeat)
+    differing = look_different(pdf, remade, heartbeat=heartbeat)
     pages = ", ".join(map(str, differing))
-    if not known:
+    if not same_versions:
         return (
             point(OPEN, "pages.version", pages=pages) if differing else point(NOTICE, "pages.alike")
         )
@@ -624,55 +657,55 @@ MAX_TRUST_BYTES: Final = 1 << 20
 
 
 def check_report(
-    data: bytes,
+    pdf: bytes,
     *,
     moment: datetime,
     trust: Sequence[bytes] = (),
     policy: bool = False,
-    again: Again | None = None,
+    reaudit: Reaudit | None = None,
     heartbeat: Checkpoint = never_cancelled,
 ) -> ReportCheck:
     """Check a report.
 
     Args:
-        data: The PDF.
-        moment: Now, with a zone.
+        pdf: The PDF.
+        moment: The present time, with a time zone.
         trust: Trusted certificates, DER; see :func:`load_trust`.
-        policy: Whether the policy in force here asks for signatures.
-        again: Audits an embedded text anew; None leaves that check out.
-        heartbeat: Called often; whatever it raises stops the check.
+        policy: Whether the local policy requires signatures.
+        reaudit: Audits an embedded text again; None omits that check.
+        heartbeat: Called often; if it raises, the check stops.
 
     Raises:
-        ReportFileError: The file is too large, or its reader died.
+        ReportFileError: The file is too large, or the child that reads it died.
     """
-    facts = take_apart(data, trust, moment=moment, heartbeat=heartbeat)
-    found = judge(facts, trusted=bool(trust), moment=moment, policy=policy)
-    if not found.audits:
-        return found
-    last = [same_pages(data, facts, heartbeat)]
-    if again is None:
+    facts = take_apart(pdf, trust, moment=moment, heartbeat=heartbeat)
+    check = judge(facts, trusted=bool(trust), moment=moment, policy=policy)
+    if not check.audits:
+        return check
+    last = [same_pages(pdf, facts, heartbeat)]
+    if reaudit is None:
         last.append(point(OPEN, "repeat.not-asked"))
     else:
-        last += repeat(found.audits, again)
-    return replace(found, checks=(*found.checks, *last))
+        last += repeat(check.audits, reaudit)
+    return replace(check, checks=(*check.checks, *last))
 
 
-def load_trust(data: bytes) -> tuple[bytes, ...]:
+def load_trust(encoded: bytes) -> tuple[bytes, ...]:
     """Read trusted certificates: PEM with one or more, or DER with one.
 
     Raises:
-        ReportFileError: There is no certificate in it.
+        ReportFileError: The file contains no certificate.
     """
     from cryptography import x509
     from cryptography.hazmat.primitives.serialization import Encoding
 
     try:
-        if len(data) > MAX_TRUST_BYTES:
+        if len(encoded) > MAX_TRUST_BYTES:
             raise ValueError("size")
-        if b"-----BEGIN" in data:
-            certs = x509.load_pem_x509_certificates(data)
+        if b"-----BEGIN" in encoded:
+            certs = x509.load_pem_x509_certificates(encoded)
         else:
-            certs = [x509.load_der_x509_certificate(data)]
+            certs = [x509.load_der_x509_certificate(encoded)]
     except ValueError:
         raise ReportFileError("report.certificate", code="trust-file") from None
     return tuple(cert.public_bytes(Encoding.DER) for cert in certs)

@@ -1,9 +1,9 @@
 """The child that takes a stranger's PDF apart: ``python -m pura.report.check_child``.
 
-Standard input: one line of JSON, then the file. The line says the trusted certificates and the
-time, or how long another PDF is that stands first and that the file should look like. Standard
-output: one JSON object, or the list of the pages that look different. It shares the sandbox with
-the readers of documents: no file, no socket, no program.
+Standard input: one line of JSON, then the file. The line holds the trusted certificates and the
+time, or the length of another PDF that comes first and that the file should look like. Standard
+output: one JSON object, or the list of the pages that look different. The child runs in the sandbox
+of the document readers: no files, no sockets, no programs.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MAX_RECORD_BYTES: Final = 48 << 20
 MAX_SIGNATURES: Final = 20
 MAX_OBJECTS: Final = 100_000
 _EOF: Final = b"%%EOF"
-_SCALE: Final = 1.0  # 72 points an inch: a comma that moved is seen
+_SCALE: Final = 1.0  # one pixel a point: enough to reveal a comma that moved
 _LARGEST_PAGE: Final = 5000.0  # points; two poster pages would fill the memory
 _EXTRAS: Final = {
     "/JavaScript": "scripts",
@@ -55,43 +55,43 @@ _NOTES: Final = tuple(
 )
 
 
-def dissect(data: bytes, trust: Sequence[bytes], moment: datetime) -> FileFacts:
+def dissect(pdf: bytes, trust: Sequence[bytes], moment: datetime) -> FileFacts:
     """Read pages, attachments and signatures.
 
     Args:
-        data: The file.
+        pdf: The file.
         trust: Trusted certificates, DER.
-        moment: The time to hold certificates against.
+        moment: The time at which certificates must be valid.
     """
-    sha = hashlib.sha256(data).hexdigest()
-    if not data[:1024].lstrip().startswith(b"%PDF-"):
-        return FileFacts(size=len(data), sha256=sha, problem="not-pdf")
+    sha = hashlib.sha256(pdf).hexdigest()
+    if not pdf[:1024].lstrip().startswith(b"%PDF-"):
+        return FileFacts(size=len(pdf), sha256=sha, problem="not-pdf")
     try:
-        pages, metadata, attachments = _open(data)
+        pages, metadata, attachments = _open(pdf)
     except MemoryError:
         raise
     except Exception:
-        return FileFacts(size=len(data), sha256=sha, problem="damaged")
-    end = data.rfind(_EOF)
-    tail = len(data[end + len(_EOF) :].strip(b"\r\n")) if end >= 0 else len(data)
+        return FileFacts(size=len(pdf), sha256=sha, problem="damaged")
+    end = pdf.rfind(_EOF)
+    tail = len(pdf[end + len(_EOF) :].strip(b"\r\n")) if end >= 0 else len(pdf)
     return FileFacts(
-        size=len(data),
+        size=len(pdf),
         sha256=sha,
         pages=pages,
         metadata=metadata,
         attachments=attachments,
-        signatures=_signatures(data, trust, moment),
+        signatures=_signatures(pdf, trust, moment),
         tail=tail,
-        saves=data.count(_EOF),
-        extras=_extras(data),
+        saves=pdf.count(_EOF),
+        extras=_extras(pdf),
     )
 
 
-def differing_pages(one: bytes, other: bytes) -> Iterator[int]:
-    """Draw two PDFs page by page, annotations and fields included; yield what differs, from 1."""
+def differing_pages(first: bytes, second: bytes) -> Iterator[int]:
+    """Draw two PDFs with annotations and fields; yield the pages that differ, from 1."""
     import pypdfium2
 
-    documents = [pypdfium2.PdfDocument(data) for data in (one, other)]
+    documents = [pypdfium2.PdfDocument(data) for data in (first, second)]
     for document in documents:
         document.init_forms()
     counts = [min(len(document), MAX_PAGES) for document in documents]
@@ -101,62 +101,64 @@ def differing_pages(one: bytes, other: bytes) -> Iterator[int]:
 
 
 def _drawn(page: Any) -> tuple[object, ...]:
-    """Return what a page shows: its frame, its turn, every point and its words."""
+    """Return the appearance of a page: its size, rotation, every pixel and its text."""
     size = page.get_size()
     if max(size) > _LARGEST_PAGE:
         return (size,)
     picture = page.render(scale=_SCALE, may_draw_forms=True)
-    words = page.get_textpage().get_text_range()
-    return (size, page.get_rotation(), bytes(picture.buffer), words)
+    text = page.get_textpage().get_text_range()
+    return (size, page.get_rotation(), bytes(picture.buffer), text)
 
 
-def _extras(data: bytes) -> tuple[str, ...]:
-    """Name what a report of ours never has: scripts, actions, notes, hidden layers, cut pages."""
+def _extras(pdf: bytes) -> tuple[str, ...]:
+    """Return parts that no genuine report has: scripts, annotations, layers, cropped pages."""
     from pyhanko.pdf_utils import generic
     from pyhanko.pdf_utils.reader import PdfFileReader
 
-    found: set[str] = set()
+    extras: set[str] = set()
     try:
-        reader = PdfFileReader(io.BytesIO(data), strict=False)
+        reader = PdfFileReader(io.BytesIO(pdf), strict=False)
         stack: list[Any] = [reader.trailer.raw_get("/Root")]
-        seen: set[tuple[int, int]] = set()
+        visited: set[tuple[int, int]] = set()
         for _ in range(MAX_OBJECTS):
             if not stack:
                 break
-            at = stack.pop()
-            if isinstance(at, generic.IndirectObject):
-                if (at.idnum, at.generation) in seen:
+            node = stack.pop()
+            if isinstance(node, generic.IndirectObject):
+                if (node.idnum, node.generation) in visited:
                     continue
-                seen.add((at.idnum, at.generation))
-                at = reader.get_object(at)  # type: ignore[no-untyped-call]
-            if isinstance(at, generic.ArrayObject):
-                stack += [at.raw_get(i) for i in range(len(at))]
-            elif isinstance(at, generic.DictionaryObject):
-                found |= set(_named(at))
-                stack += [at.raw_get(name) for name in at if name not in _NOT_RUN]
+                visited.add((node.idnum, node.generation))
+                node = reader.get_object(node)  # type: ignore[no-untyped-call]
+            if isinstance(node, generic.ArrayObject):
+                stack += [node.raw_get(i) for i in range(len(node))]
+            elif isinstance(node, generic.DictionaryObject):
+                extras |= set(_extras_of(node))
+                stack += [node.raw_get(name) for name in node if name not in _NOT_RUN]
     except MemoryError:
         raise
-    except Exception:  # a file whose objects cannot be walked was told as damaged, or is judged so
-        found.add("unreadable")
-    return tuple(sorted(found))
+    except Exception:  # objects that cannot be walked; the result is judged like a damaged file
+        extras.add("unreadable")
+    return tuple(sorted(extras))
 
 
-def _named(at: Any) -> Iterator[str]:
-    for name, what in _EXTRAS.items():
-        if name in at:
-            yield what
-    if "/Subtype" in at and at.get("/Subtype") in _NOTES:
+def _extras_of(node: Any) -> Iterator[str]:
+    for name, extra in _EXTRAS.items():
+        if name in node:
+            yield extra
+    if "/Subtype" in node and node.get("/Subtype") in _NOTES:
         yield "annotations"
-    if at.get("/S") in ("/JavaScript", "/Launch", "/SubmitForm", "/ImportData", "/GoToR"):
+    if node.get("/S") in ("/JavaScript", "/Launch", "/SubmitForm", "/ImportData", "/GoToR"):
         yield "scripts"
-    if "/CropBox" in at and list(at["/CropBox"]) != list(at.get("/MediaBox", at["/CropBox"])):
+    if "/CropBox" in node and list(node["/CropBox"]) != list(
+        node.get("/MediaBox", node["/CropBox"])
+    ):
         yield "cropped"
 
 
-def _open(data: bytes) -> tuple[tuple[str, ...], dict[str, str], tuple[AttachmentFacts, ...]]:
+def _open(pdf: bytes) -> tuple[tuple[str, ...], dict[str, str], tuple[AttachmentFacts, ...]]:
     import pypdfium2
 
-    document = pypdfium2.PdfDocument(data)
+    document = pypdfium2.PdfDocument(pdf)
     try:
         count = min(len(document), MAX_PAGES)
         pages = tuple(document[i].get_textpage().get_text_range() for i in range(count))
@@ -168,36 +170,36 @@ def _open(data: bytes) -> tuple[tuple[str, ...], dict[str, str], tuple[Attachmen
     return pages, metadata, attachments
 
 
-def _attachment(found: Any) -> AttachmentFacts:
-    name, data = str(found.get_name()), bytes(found.get_data())
-    keep = name.lower().endswith(".json") and len(data) <= MAX_RECORD_BYTES
+def _attachment(attachment: Any) -> AttachmentFacts:
+    name, file_bytes = str(attachment.get_name()), bytes(attachment.get_data())
+    keep = name.lower().endswith(".json") and len(file_bytes) <= MAX_RECORD_BYTES
     return AttachmentFacts(
         name=name,
-        sha256=hashlib.sha256(data).hexdigest(),
-        size=len(data),
-        data=data.decode("latin-1") if keep else "",
+        sha256=hashlib.sha256(file_bytes).hexdigest(),
+        size=len(file_bytes),
+        data=file_bytes.decode("latin-1") if keep else "",
     )
 
 
-def _signatures(
-    data: bytes, trust: Sequence[bytes], moment: datetime
-) -> tuple[SignatureFacts, ...]:
+def _signatures(pdf: bytes, trust: Sequence[bytes], moment: datetime) -> tuple[SignatureFacts, ...]:
     from pyhanko.pdf_utils.reader import PdfFileReader
 
     try:
-        found = list(PdfFileReader(io.BytesIO(data), strict=False).embedded_signatures)
+        signatures = list(PdfFileReader(io.BytesIO(pdf), strict=False).embedded_signatures)
     except MemoryError:
         raise
     except Exception as error:
-        # Marks of a signature that no reader can find any more are worth naming.
-        if b"/ByteRange" in data:
+        # Traces of a signature that no reader can find any more are worth reporting.
+        if b"/ByteRange" in pdf:
             return (SignatureFacts(name="?", problem=type(error).__name__),)
         return ()
-    return tuple(_signature(data, one, trust, moment) for one in found[:MAX_SIGNATURES])
+    return tuple(
+        _signature(pdf, signature, trust, moment) for signature in signatures[:MAX_SIGNATURES]
+    )
 
 
 def _signature(
-    data: bytes, embedded: Any, trust: Sequence[bytes], moment: datetime
+    pdf: bytes, embedded: Any, trust: Sequence[bytes], moment: datetime
 ) -> SignatureFacts:
     from pyhanko.sign.validation import async_validate_pdf_signature
 
@@ -211,7 +213,7 @@ def _signature(
         return SignatureFacts(name=name, problem=type(error).__name__)
     cert = status.signing_cert
     validity = cert["tbs_certificate"]["validity"]
-    pages, attachments = _differences(data, end) if end < len(data) else ((), ())
+    pages, attachments = _differences(pdf, end) if end < len(pdf) else ((), ())
     stamp = status.timestamp_validity
     return SignatureFacts(
         name=name,
@@ -228,30 +230,30 @@ def _signature(
         trusted=bool(status.trusted),
         whole=status.coverage.name == "ENTIRE_FILE",
         end=end,
-        padded=_is_padded(data, embedded),
-        changes=_changes(status, whole=status.coverage.name == "ENTIRE_FILE"),
+        padded=_is_padded(pdf, embedded),
+        changes=_changes(status, covers_file=status.coverage.name == "ENTIRE_FILE"),
         revision_pages=pages,
         revision_attachments=attachments,
     )
 
 
-def _is_padded(data: bytes, embedded: Any) -> bool:
-    """Whether only zeros follow the signature in its place, which no signature covers."""
+def _is_padded(pdf: bytes, embedded: Any) -> bool:
+    """Return whether only zeros follow the signature in the gap that no signature covers."""
     from asn1crypto import parser
 
     first, length, second = (int(number) for number in list(embedded.byte_range)[:3])
-    place = data[first + length : second]
+    gap = pdf[first + length : second]
     try:
-        content = bytes.fromhex(place[1:-1].decode("ascii"))
-        used = parser.peek(content)
+        der = bytes.fromhex(gap[1:-1].decode("ascii"))
+        used = parser.peek(der)
     except ValueError:
         return False
-    sound = place[:1] == b"<" and place[-1:] == b">"
-    return sound and place[1:-1].isalnum() and not any(content[used:])
+    sound = gap[:1] == b"<" and gap[-1:] == b">"
+    return sound and gap[1:-1].isalnum() and not any(der[used:])
 
 
-def _changes(status: Any, *, whole: bool) -> str:
-    if whole:
+def _changes(status: Any, *, covers_file: bool) -> str:
+    if covers_file:
         return "none"
     level = status.modification_level
     names = {
@@ -263,19 +265,19 @@ def _changes(status: Any, *, whole: bool) -> str:
     return "other" if level is None else names.get(level.name, "other")
 
 
-def _differences(data: bytes, end: int) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """Compare what was signed with what the file shows now."""
+def _differences(pdf: bytes, end: int) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """Return the pages and attachments that differ between signed state and present file."""
     try:
-        old_pages, _, old_files = _open(data[:end])
-        new_pages, _, new_files = _open(data)
+        old_pages, _, old_files = _open(pdf[:end])
+        new_pages, _, new_files = _open(pdf)
     except MemoryError:
         raise
     except Exception:
         return (), ()
-    most = max(len(old_pages), len(new_pages))
-    pages = tuple(i + 1 for i in range(most) if old_pages[i : i + 1] != new_pages[i : i + 1])
-    before = {one.name: one.sha256 for one in old_files}
-    after = {one.name: one.sha256 for one in new_files}
+    page_count = max(len(old_pages), len(new_pages))
+    pages = tuple(i + 1 for i in range(page_count) if old_pages[i : i + 1] != new_pages[i : i + 1])
+    before = {attachment.name: attachment.sha256 for attachment in old_files}
+    after = {attachment.name: attachment.sha256 for attachment in new_files}
     names = sorted(before.keys() | after.keys())
     return pages, tuple(n for n in names if before.get(n) != after.get(n))
 
@@ -283,11 +285,11 @@ def _differences(data: bytes, end: int) -> tuple[tuple[int, ...], tuple[str, ...
 def _name(name: Any) -> str:
     plain = name.native
     parts = [plain.get("common_name"), plain.get("organization_name")]
-    words = [str(p) for p in parts if p]
-    return ", ".join(dict.fromkeys(words)) or str(name.human_friendly)
+    names = [str(p) for p in parts if p]
+    return ", ".join(dict.fromkeys(names)) or str(name.human_friendly)
 
 
-# Everything that is imported on the way, since the sandbox lets nothing in later.
+# Everything that is imported later on: inside the sandbox no module can be loaded.
 _PRELOAD: Final = (
     "pypdfium2",
     "asn1crypto.tsp",
@@ -322,27 +324,27 @@ def main() -> None:
             importlib.import_module(name)
         except ImportError:
             continue  # an optional part of a library
-    if before := request.get("like"):
+    if first_size := request.get("like"):
         _drawn_once()
         sandbox.close()
-        data = source.read(before + MAX_FILE_BYTES + 1)
-        _answer(list(differing_pages(data[:before], data[before:])))
+        pdfs = source.read(first_size + MAX_FILE_BYTES + 1)
+        _answer(list(differing_pages(pdfs[:first_size], pdfs[first_size:])))
     moment = datetime.fromisoformat(request["moment"])
-    trust = [base64.b64decode(one) for one in request["trust"]]
+    trust = [base64.b64decode(der) for der in request["trust"]]
     _warm(moment)
     sandbox.close()
     facts = dissect(source.read(MAX_FILE_BYTES + 1), trust, moment)
     _answer(asdict(facts))
 
 
-def _answer(found: object) -> NoReturn:
-    sys.stdout.buffer.write(json.dumps(found).encode("ascii"))
+def _answer(answer: object) -> NoReturn:
+    sys.stdout.buffer.write(json.dumps(answer).encode("ascii"))
     sys.stdout.buffer.flush()
     os._exit(0)
 
 
 def _drawn_once() -> None:
-    """Let the library that draws load what it loads once."""
+    """Draw an empty page, so that the library loads its resources before the sandbox closes."""
     import pypdfium2
 
     document = pypdfium2.PdfDocument.new()
@@ -352,7 +354,7 @@ def _drawn_once() -> None:
 
 
 def _warm(moment: datetime) -> None:
-    """Let the libraries read what they read once: the time zone, their own tables."""
+    """Let the libraries read time zone and tables before the sandbox closes."""
     import tzlocal
     from pyhanko_certvalidator import ValidationContext
 

@@ -1,4 +1,4 @@
-"""The item, what the evaluation rests on, the method, the scale and the rule."""
+"""Sections on the item, the basis of the evaluation, the method, the scale and the rule."""
 
 from __future__ import annotations
 
@@ -29,24 +29,26 @@ _ALTERNATIVES = ("quoted", "account", "forged", "test", "translation")
 
 
 def item(audit: Audit, request: ReportRequest, labels: Labels) -> list[Block]:
-    """Return what was examined."""
-    found, notes, language = audit.input, request.item, labels.language
+    """Return the description of the examined item."""
+    document, notes, language = audit.input, request.item, labels.language
     supplied = stated(notes.supplied)
-    form = (found.format, found.encoding, labels("bytes", n=found.size_bytes))
-    extent = labels("extent.value", c=found.characters, t=found.tokens, u=audit.evidence.usable)
+    form = (document.format, document.encoding, labels("bytes", n=document.size_bytes))
+    extent = labels(
+        "extent.value", c=document.characters, t=document.tokens, u=audit.evidence.usable
+    )
     blocks = [
         labels.facts(
-            ("file", found.name),
+            ("file", document.name),
             ("format", ", ".join(dict.fromkeys(filter(None, form)))),
-            ("part", found.part or None),
-            ("sha", found.sha256 or "–"),
+            ("part", document.part or None),
+            ("sha", document.sha256 or "–"),
             *((name, stated(vars(notes)[name])) for name in _CUSTODY),
-            ("extent", extent if found.characters else None),
+            ("extent", extent if document.characters else None),
             ("worked", numerals.moment(audit.created, labels.language)),
             ("supplied", supplied),
         )
     ]
-    blocks += [note(words) for words in audit.finding.notes(language)]
+    blocks += [note(text) for text in audit.finding.notes(language)]
     if audit.verdict == "not-examinable":
         blocks.append(_unexamined(audit, labels))
     if supplied:
@@ -55,18 +57,18 @@ def item(audit: Audit, request: ReportRequest, labels: Labels) -> list[Block]:
 
 
 def _unexamined(audit: Audit, labels: Labels) -> Block:
-    """Return with what the item was to be examined, and how far that went."""
+    """Return key, profile and model of an item that could not be examined, and the failed step."""
     left = next((step for step in audit.log if not step.done), None)
-    why = None
+    reason = None
     if left is not None:
         name = f"{left.number} {step_name(left.name, labels.language)}"
-        why = f"{name}: {left.words(labels.language)}"
+        reason = f"{name}: {left.words(labels.language)}"
     return labels.facts(
         ("keys", _keys(audit)),
         ("profile", audit.finding.profile),
         ("model", f"{audit.model.name} {audit.model.fingerprint}"),
         ("program", _program(audit)),
-        ("unexamined.step", why),
+        ("unexamined.step", reason),
     )
 
 
@@ -79,19 +81,19 @@ def _program(audit: Audit) -> str:
 
 
 def conditions(audit: Audit, labels: Labels) -> list[str]:
-    """Return what was noted of the characters: by the reader, and by restoring them."""
-    own = (characters.WHOLE, characters.INCOMPLETE)  # where they stand is told with the text
-    found = [
-        changed(t.name, t.count, () if t.name in own else t.note, labels.language)
+    """Return the changes of characters, made by the reader and by the restored readings."""
+    located = (characters.WHOLE, characters.INCOMPLETE)  # their positions are named with the text
+    lines = [
+        changed(t.name, t.count, () if t.name in located else t.note, labels.language)
         for t in audit.input.transforms
     ]
-    # A further reading goes on from the one before, so it names the same changes again.
+    # Each reading continues from the one before, so it lists the same changes again.
     changes = {change.name: change.count for v in audit.variants for change in v.changes}
-    return found + [changed(name, count, (), labels.language) for name, count in changes.items()]
+    return lines + [changed(name, count, (), labels.language) for name, count in changes.items()]
 
 
 def conditioning(audit: Audit, request: ReportRequest, labels: Labels) -> list[Block]:
-    """Return what the evaluation rests on, the pair of payloads, and what neither pair covers."""
+    """Return the basis of the evaluation, the pair of payloads, and what neither covers."""
     language = labels.language
     blocks = [
         _conditions(audit, request, labels),
@@ -123,7 +125,7 @@ def _conditions(audit: Audit, request: ReportRequest, labels: Labels) -> Block:
         prompt = labels("prompt.beginning")
     else:
         prompt = labels("prompt.unknown")
-    asked = (
+    register_text = (
         labels("register.not-asked")
         if register is None
         else labels(
@@ -138,7 +140,7 @@ def _conditions(audit: Audit, request: ReportRequest, labels: Labels) -> Block:
         ("profile", audit.finding.profile),
         ("prompt", prompt),
         ("normalisation", "; ".join(conditions(audit, labels)) or labels("condition.plain")),
-        ("register", asked),
+        ("register", register_text),
         ("prior", None if register is None else number(register.prior_none, 2, labels)),
         ("payloads", _payload_weights(audit, labels) if audit.decoded.bits else None),
         ("disclosed", stated(request.item.disclosed)),
@@ -146,15 +148,15 @@ def _conditions(audit: Audit, request: ReportRequest, labels: Labels) -> Block:
 
 
 def _payload_weights(audit: Audit, labels: Labels) -> str:
-    """Say what payloads weighed before the text was seen."""
-    prior, limits, said = audit.prior, audit.limits, []
+    """Return the weights of payloads before the text was read."""
+    prior, limits, sentences = audit.prior, audit.limits, []
     if limits is not None:
         stated = (
             f"{field.name} {', '.join(field.limits)}"
             for field in audit.profile.fields
             if field.limits
         )
-        said.append(
+        sentences.append(
             labels(
                 "payloads.limits",
                 weight=number(limits.weight, 2, labels),
@@ -164,8 +166,8 @@ def _payload_weights(audit: Audit, labels: Labels) -> str:
             )
         )
     if prior is not None:
-        said.append(_issued_weights(prior, labels))
-    return " – ".join(said) or labels("payloads.alike")
+        sentences.append(_issued_weights(prior, labels))
+    return " – ".join(sentences) or labels("payloads.alike")
 
 
 def _issued_weights(prior: PriorFacts, labels: Labels) -> str:
@@ -184,25 +186,25 @@ _PARTS = ("torch", "transformers", "tokenizers", "safetensors", "numpy", "python
 
 
 def method(audit: Audit, request: ReportRequest, labels: Labels) -> list[Block]:
-    """Return with what and how the item was examined."""
-    model, device, found = audit.model, audit.device, audit.evidence
+    """Return program, key, model and steps of the examination."""
+    model, device, evidence = audit.model, audit.device, audit.evidence
     entries = audit.register.entries if audit.register is not None else 0
     readings = audit.readings + len(audit.prompts)
     parts = ", ".join(f"{n} {audit.versions[n]}" for n in _PARTS if n in audit.versions)
     language = labels.language
     parameters = labels("parameters", n=model.parameters)
-    named = (model.name, model.architecture, parameters, model.weights, model.fingerprint)
+    model_facts = (model.name, model.architecture, parameters, model.weights, model.fingerprint)
     means = labels.facts(
         ("program", _program(audit)),
         ("core", parts),
         ("keys", _keys(audit)),
         ("profile", audit.finding.profile),
-        ("model", ", ".join(named)),
+        ("model", ", ".join(model_facts)),
         ("tokenizer", model.tokenizer),
         ("device", f"{device.name}, {device.dtype}"),
         ("decoder", audit.decoder if audit.decoded.bits else "–"),
         ("power.table", _power(audit, labels)),
-        ("seed", labels("seed.value", seed=str(found.seed), n=found.draws)),
+        ("seed", labels("seed.value", seed=str(evidence.seed), n=evidence.draws)),
         ("counted", labels("counted.value", k=len(audit.keys), r=readings, n=entries)),
         ("reread", _second_reading(audit, labels)),
         ("deviations", request.deviations.strip() or labels("none")),
@@ -226,49 +228,52 @@ def method(audit: Audit, request: ReportRequest, labels: Labels) -> list[Block]:
 
 
 def _power(audit: Audit, labels: Labels) -> str | None:
-    """Return which table the power comes from, where the record names one."""
+    """Return the table that the power comes from; None if the record names none."""
     if audit.power is None:
         return None
-    own = [] if audit.power.own else [labels("power.shipped")]
-    return ", ".join([*own, *filter(None, [audit.power.name]), audit.power.table])
+    origin = [] if audit.power.own else [labels("power.shipped")]
+    return ", ".join([*origin, *filter(None, [audit.power.name]), audit.power.table])
 
 
 def _second_reading(audit: Audit, labels: Labels) -> str | None:
-    """Return how many stretches of a long text were read again, and what that added."""
-    again = audit.rereading
-    if again is None:
+    """Return how many parts of a long text were read again, and what that added."""
+    rereading = audit.rereading
+    if rereading is None:
         return None
-    second = "–" if again.log10_second is None else number(again.log10_second, 1, labels)
+    second = "–" if rereading.log10_second is None else number(rereading.log10_second, 1, labels)
     return labels(
         "reread.value",
-        r=again.read,
-        k=again.windows,
-        n=again.tokens,
-        first=number(again.log10_first, 1, labels),
+        r=rereading.read,
+        k=rereading.windows,
+        n=rereading.tokens,
+        first=number(rereading.log10_first, 1, labels),
         second=second,
     )
 
 
 def rule(audits: Sequence[Audit], labels: Labels) -> tuple[Block, ...]:
-    """Return the whole scale, and the rule with both of its risks."""
+    """Return the complete scale, and the rule with the risks of both errors."""
     language = labels.language
-    words = "; ".join(f"{row.range}: {row.word}" for row in scale(language))
-    blocks = [note(f"{labels('scale.text')} {words}.")]
+    ranges = "; ".join(f"{row.range}: {row.word}" for row in scale(language))
+    blocks = [note(f"{labels('scale.text')} {ranges}.")]
     rules: dict[str, list[Audit]] = {}
     for audit in audits:
         rules.setdefault(str(sorted(audit.policy.items())), []).append(audit)
-    for under in rules.values():
-        policy = under[0].policy
-        found, cap = float(str(policy.get("t_found", 6.0))), float(str(policy.get("lr_cap", 1e6)))
+    for group in rules.values():
+        policy = group[0].policy
+        threshold, cap = (
+            float(str(policy.get("t_found", 6.0))),
+            float(str(policy.get("lr_cap", 1e6))),
+        )
         review = float(str(policy.get("t_review", 3.0)))
-        one_in = numerals.count(int(10**found), language)
+        one_in = numerals.count(int(10**threshold), language)
         blocks.append(
             labels.facts(
                 ("rule.name", f"{policy.get('name', '')}/{policy.get('version', '')}"),
-                ("rule.found", number(found, 1, labels)),
+                ("rule.found", number(threshold, 1, labels)),
                 ("rule.review", number(review, 1, labels)),
                 ("rule.accept", labels("rule.accept.value", n=one_in)),
-                ("rule.reject", _missed(under, labels)),
+                ("rule.reject", _missed(group, labels)),
                 ("rule.cap", numerals.count(int(cap), language)),
             )
         )
@@ -277,27 +282,27 @@ def rule(audits: Sequence[Audit], labels: Labels) -> tuple[Block, ...]:
 
 
 def _missed(audits: Sequence[Audit], labels: Labels) -> str:
-    """Return the complement of the shares that the findings print, so that both add up."""
-    # Those are rounded down, to 99 % at most.
+    """Return the risk of a miss: 100 % minus the share that the findings print."""
+    # The printed shares are rounded down, to 99 % at most.
     shares = {
         None
         if audit.evidence.power is None
         else 100 - math.floor(100 * min(audit.evidence.power, 0.99) + 1e-9)
         for audit in audits
     }
-    known = sorted(share for share in shares if share is not None)
-    if not known:
+    percents = sorted(share for share in shares if share is not None)
+    if not percents:
         return labels("power.unknown")
     if len(shares) == 1:
-        return labels("rule.reject.value", p=f"{known[0]} %")
-    return labels("rule.reject.items", p=f"{known[-1]} %")
+        return labels("rule.reject.value", p=f"{percents[0]} %")
+    return labels("rule.reject.items", p=f"{percents[-1]} %")
 
 
 def validation(audits: Sequence[Audit], labels: Labels) -> tuple[Block, ...]:
-    """Return what was measured of the errors, on which texts, and what was not."""
+    """Return which errors were measured, on which texts, and which were not."""
     measured = all(audit.evidence.power is not None for audit in audits)
     draws = [a.evidence.draws for a in audits if a.evidence.draws]
-    own = {a.power.table: a.power for a in audits if a.power is not None and a.power.own}
+    own_tables = {a.power.table: a.power for a in audits if a.power is not None and a.power.own}
     shipped = any(a.power is None or not a.power.own for a in audits)
     items = [
         *([labels("validation.power")] if shipped else []),
@@ -308,7 +313,7 @@ def validation(audits: Sequence[Audit], labels: Labels) -> tuple[Block, ...]:
                 n=numerals.count(table.texts, labels.language),
                 date=day(table.date, labels) if table.date else "–",
             )
-            for table in own.values()
+            for table in own_tables.values()
         ),
         labels("validation.model", same=labels("yes" if measured else "no")),
         labels("validation.fp"),

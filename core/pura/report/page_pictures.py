@@ -1,4 +1,4 @@
-"""Pictures of the original pages that hold a passage, with the evidence where it stands."""
+"""Pictures of the original pages with passages, shaded by the evidence of each token."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from pura.report.annexes import shades
 from pura.report.figures import AGAINST, MARKS
 from pura.report.request import MAX_PAGE, PagePicture
 
-MOST: Final = 24
-"""Pages of one text; of more the ones with the most evidence are shown."""
+MAX_PAGES: Final = 24
+"""Most pages shown of one text; if more have passages, those with the most evidence are shown."""
 _WIDTHS: Final = (1000, 700, 500)  # pixels; the first whose picture is small enough is taken
 _TALLEST: Final = 3  # times its width; a longer page is drawn narrower
 _GROUNDS: Final = ("#E6EEF9", "#CFE0F3", "#B3CDEA", "#93B7DF")  # as report.typ has them
@@ -32,48 +32,50 @@ def page_pictures(
     """Draw the pages of a text that hold a passage.
 
     Args:
-        audit: What was found.
-        pages: Those of its file.
+        audit: The audit of the text.
+        pages: Pages of its file.
         checkpoint: Called before each page; may raise.
 
     Returns:
-        Number and PNG of each page, in the order of the file; nothing where no passage has a known
-        place.
+        Number and PNG of each page, in the order of the file; nothing if no passage can be
+        located on a page.
 
     Raises:
         InputError: The file or a page cannot be read.
     """
     passages = audit.finding.passages
-    places = pages.places(audit.text or "") if passages else None
-    if places is None:
+    layout = pages.places(audit.text or "") if passages else None
+    if layout is None:
         return ()
     spans, sizes = audit.tokens.spans, pages.sizes()
-    levels = np.zeros(len(spans), dtype=np.int8)  # what is not marked says nothing
-    for _, one in passages:
-        inside = slice(one.first_token, one.last_token + 1)
+    levels = np.zeros(len(spans), dtype=np.int8)  # tokens outside passages stay unshaded
+    for _, passage in passages:
+        inside = slice(passage.first_token, passage.last_token + 1)
         levels[inside] = shades(audit)[inside]
     sums = np.concatenate(([0.0], np.cumsum(audit.tokens.log10_evidence)))
     evidence: dict[int, float] = {}
-    for _, one in passages:
-        for page in range(page_of(places, one.start), page_of(places, max(0, one.end - 1)) + 1):
-            edges = np.append(places.starts, len(places.boxes))[page : page + 2]
+    for _, passage in passages:
+        for page in range(
+            page_of(layout, passage.start), page_of(layout, max(0, passage.end - 1)) + 1
+        ):
+            edges = np.append(layout.starts, len(layout.boxes))[page : page + 2]
             first, last = np.searchsorted(spans[:, 0], edges)
-            within = max(first, one.first_token), min(last, one.last_token + 1)
+            within = max(first, passage.first_token), min(last, passage.last_token + 1)
             evidence[page] = evidence.get(page, 0.0) + sums[within[1]] - sums[within[0]]
-    found = []
-    for page in sorted(sorted(evidence, key=lambda p: -evidence[p])[:MOST]):
+    pictures = []
+    for page in sorted(sorted(evidence, key=lambda p: -evidence[p])[:MAX_PAGES]):
         checkpoint()
-        boxes, tokens = token_boxes(places, spans, page, sizes[page])
+        boxes, tokens = token_boxes(layout, spans, page, sizes[page])
         brackets = [
-            (mark, columns(boxes[(tokens >= one.first_token) & (tokens <= one.last_token)]))
-            for mark, one in passages
+            (mark, columns(boxes[(tokens >= passage.first_token) & (tokens <= passage.last_token)]))
+            for mark, passage in passages
         ]
         if not any(len(column) for _, column in brackets):
             continue
         png = _png(pages, page, sizes[page], boxes, levels[tokens], brackets)
         if png:
-            found.append((page + 1, png))
-    return tuple(found)
+            pictures.append((page + 1, png))
+    return tuple(pictures)
 
 
 def _png(
@@ -84,7 +86,7 @@ def _png(
     levels: npt.NDArray[np.int8],
     brackets: Sequence[tuple[int, npt.NDArray[np.float64]]],
 ) -> bytes:
-    """Draw one page; nothing where no picture of it is small enough."""
+    """Draw one page as PNG; return no bytes if no picture of it is small enough."""
     from PIL import Image as Pictures
 
     for wide in _WIDTHS:

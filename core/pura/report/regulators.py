@@ -1,7 +1,7 @@
 """An annex for regulators: what a deployment can show under Article 50(2) of the EU AI Act.
 
-Filled from the profile, the policy, the power tables that fit both, and what was seen of each duty;
-every number names where it comes from, and these sources lie inside the PDF. No legal advice.
+It is filled from the profile, the policy, the power tables that fit both, and the state of each
+duty. Every number names its source, and the sources are attached to the PDF. It is no legal advice.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ from pura.report.blocks import (
 from pura.scheme import Profile
 from pura.version import __version__
 
-# Amendment, guidelines and code are known from reports about them; nobody read the originals.
-_CODE_OF_PRACTICE: Final = "Code of Practice on Transparency of AI-Generated Content"
-_KNOWN: Final = "2026-11-26"
-_ASKED: Final = (
+# Amendment, guidelines and code are cited from reports about them, not from the originals.
+CODE_OF_PRACTICE: Final = "Code of Practice on Transparency of AI-Generated Content"
+_SOURCES_DATE: Final = "2026-11-26"
+_REQUIREMENTS: Final = (
     ("marked", "3"),
     ("detectable", "4"),
     ("effective", "5"),
@@ -45,12 +45,12 @@ _ASKED: Final = (
     ("feasible", "7"),
 )
 _LIMITS: Final = ("short", "rewritten", "absence", "media", "people", "key", "forgery", "others")
-# Bullets are the annex's own texts, or what was seen of a duty.
+# Bullets are texts of the annex itself ("own", "interop") or the observed state of a duty.
 _INTEROP: Final = (
     ("interop", ("open", "records", "key", "c2pa")),
     ("duty", ("detector", "layers")),
 )
-_OWN: Final = (
+_OWN_DETECTOR: Final = (
     ("own", ("none", "open")),
     ("duty", ("detector", "effective", "robust", "layers", "routed")),
     ("own", ("until",)),
@@ -61,13 +61,13 @@ DutyState: TypeAlias = Literal["have", "partly", "absent"]
 
 @dataclass(frozen=True, kw_only=True)
 class Duty:
-    """A duty, and how a deployment stands to it.
+    """A duty, and how far a deployment meets it.
 
     Attributes:
-        id: Its name, for programs; its text in the volume ``duties`` says what is asked.
-        source: Where it is asked, as reported.
-        state: How far it is met, as seen.
-        seen: What was seen, and the way on.
+        id: Name for programs; its text in the volume ``duties`` states the requirement.
+        source: Where the requirement comes from.
+        state: How far it is met.
+        seen: The observed state, and the next step.
     """
 
     id: str
@@ -76,30 +76,30 @@ class Duty:
     seen: Phrase
 
     def words(self, language: str) -> tuple[str, str, str, str]:
-        """Return what is asked, where, what was seen, and the way on, which may be empty."""
+        """Return requirement, source, observed state, and next step, which may be empty."""
         texts = catalogue("duties")
         hint = texts[self.seen.key].hint
         way_on = texts.fill(hint, language, self.seen.values) if hint else ""
-        source, seen = (
-            texts.fill(one.key, language, one.values) for one in (self.source, self.seen)
+        source, observation = (
+            texts.fill(part.key, language, part.values) for part in (self.source, self.seen)
         )
-        return texts.fill(self.id, language, {}), source, seen, way_on
+        return texts.fill(self.id, language, {}), source, observation, way_on
 
 
 @dataclass(frozen=True, kw_only=True)
 class AnnexFacts:
-    """What the annex is filled from.
+    """The facts that fill the annex.
 
     Attributes:
-        profile: What texts are marked with.
+        profile: Profile with which texts are marked.
         policy: The rule that findings follow.
-        own: The tables that the policy names, in its order.
-        shipped: Those that ship with the program; they count where no own one fits.
-        date: Of the annex, ``YYYY-MM-DD``.
+        own: Power tables that the policy names, in its order.
+        shipped: Power tables of the program; they count if none of ``own`` fits.
+        date: Date of the annex, ``YYYY-MM-DD``.
         language: ``en`` or ``de``.
         paper: ``a4`` or ``us-letter``.
-        detector: Address of the detector that others may ask; empty where there is none.
-        duties: Every duty, as it was looked at.
+        detector: Address of the public detector; empty if there is none.
+        duties: Every duty, with its state.
     """
 
     profile: Profile
@@ -114,7 +114,7 @@ class AnnexFacts:
 
     @property
     def tables(self) -> tuple[PowerTable, ...]:
-        """The tables that speak of this profile: own ones, or else shipped ones."""
+        """The tables that apply to this profile: own ones or, if none fits, shipped ones."""
         for tables in (self.own, self.shipped):
             fitting = tuple(t for t in tables if entries_of(t, self.profile, self.policy.t_found))
             if fitting:
@@ -123,12 +123,12 @@ class AnnexFacts:
 
 
 def entries_of(table: PowerTable, profile: Profile, threshold: float) -> tuple[PowerEntry, ...]:
-    """Return what a table says of a profile: the closest entry of each kind, edited texts too.
+    """Return the closest entry of each kind for a profile, those of edited texts too.
 
     Args:
-        table: The table.
-        profile: What texts are marked with; it must name the writing model.
-        threshold: log10 of the evidence that counts as found.
+        table: The power table.
+        profile: Profile with which texts are marked; it must name the writing model.
+        threshold: log10 of the evidence from which a mark counts as found.
     """
     writers = table.conditions.get("generators", table.models)
     if profile.model not in writers or not table.suits(profile, ""):
@@ -140,114 +140,132 @@ def entries_of(table: PowerTable, profile: Profile, threshold: float) -> tuple[P
     return tuple(closest[kind] for kind in sorted(closest))
 
 
-def regulators_annex(of: AnnexFacts) -> bytes:
+def regulators_annex(facts: AnnexFacts) -> bytes:
     """Return the annex as PDF, with profile, policy and tables inside.
 
     Raises:
-        ReportError: It could not be set.
+        ReportError: The PDF could not be made.
     """
-    attached = {
-        "profile.json": canonical(of.profile.to_dict()),
-        "policy.json": canonical(of.policy.to_dict()),
+    return compile_pdf(annex_content(facts), attached=annex_files(facts))
+
+
+def annex_files(facts: AnnexFacts) -> dict[str, bytes]:
+    """Return the files inside the PDF: profile, policy, and the conditions of the tables."""
+    return {
+        "profile.json": canonical(facts.profile.to_dict()),
+        "policy.json": canonical(facts.policy.to_dict()),
         "tables.json": json.dumps(
-            [{"name": t.name, "sha256": t.fingerprint, **_plain(t.conditions)} for t in of.tables],
+            [
+                {"name": t.name, "sha256": t.fingerprint, **_plain(t.conditions)}
+                for t in facts.tables
+            ],
             ensure_ascii=False,
             indent=1,
         ).encode(),
     }
-    return compile_pdf(annex_content(of), attached=attached)
 
 
-def annex_content(of: AnnexFacts) -> Content:
-    """Return everything that the annex says."""
-    say = Labels(of.language, "annex")
+def annex_content(facts: AnnexFacts) -> Content:
+    """Return the content of the annex."""
+    labels = Labels(facts.language, "annex")
     parts = (
-        ("about", _about(of, say)),
-        ("asked", _asked(of, say)),
-        ("marking", _marking(of, say)),
-        ("bound", _bound(of, say)),
-        ("power", _power(of, say)),
-        ("edits", _edits(of, say)),
-        ("limits", (bullets([say(f"limits.{key}") for key in _LIMITS]),)),
-        ("interop", (bullets(_said(_INTEROP, of, say)),)),
-        ("duties", _duties(of, say)),
-        ("own", (paragraph(say("own.text")), bullets(_said(_OWN, of, say)))),
-        ("sources", _sources(say)),
+        ("about", _overview(facts, labels)),
+        ("asked", _requirements(facts, labels)),
+        ("marking", _marking(facts, labels)),
+        ("bound", _bound(facts, labels)),
+        ("power", _power(facts, labels)),
+        ("edits", _edits(facts, labels)),
+        ("limits", (bullets([labels(f"limits.{key}") for key in _LIMITS]),)),
+        ("interop", (bullets(_bullet_texts(_INTEROP, facts, labels)),)),
+        ("duties", _duties(facts, labels)),
+        (
+            "own",
+            (paragraph(labels("own.text")), bullets(_bullet_texts(_OWN_DETECTOR, facts, labels))),
+        ),
+        ("sources", _sources(labels)),
     )
-    year, month, day = (int(part) for part in of.date.split("-"))
+    year, month, day = (int(part) for part in facts.date.split("-"))
     return Content(
-        title=say("title"),
-        language=of.language,
-        paper=of.paper,
-        head=say("head", date=of.date, profile=of.profile.fingerprint, rule=_rule(of.policy)),
+        title=labels("title"),
+        language=facts.language,
+        paper=facts.paper,
+        head=labels(
+            "head", date=facts.date, profile=facts.profile.fingerprint, rule=_rule(facts.policy)
+        ),
         foot=f"PURA Audit {__version__}",
-        page=say("page", n="{n}", of="{of}"),
-        draft=say("draft"),
+        page=labels("page", n="{n}", of="{of}"),
+        draft=labels("draft"),
         date=(year, month, day),
         sections=tuple(
-            Section(number=number, title=say(key), blocks=blocks)
+            Section(number=number, title=labels(key), blocks=blocks)
             for number, (key, blocks) in enumerate(parts, start=1)
         ),
-        end=say("end"),
-        organisation=printable(of.policy.organisation),
+        end=labels("end"),
+        organisation=printable(facts.policy.organisation),
     )
 
 
-def _about(of: AnnexFacts, say: Labels) -> tuple[Block, ...]:
-    address = of.detector.rstrip("/") or None
+def _overview(facts: AnnexFacts, labels: Labels) -> tuple[Block, ...]:
+    address = facts.detector.rstrip("/") or None
     return (
-        paragraph(say("about.text")),
-        say.facts(
-            ("organisation", of.policy.organisation or say("not-given")),
-            ("date", numerals.date(of.date, of.language)),
+        paragraph(labels("about.text")),
+        labels.facts(
+            ("organisation", facts.policy.organisation or labels("not-given")),
+            ("date", numerals.date(facts.date, facts.language)),
             ("program", f"PURA Audit {__version__}"),
-            ("profile", f"{of.profile.name or ''} {of.profile.fingerprint}".strip()),
-            ("policy", _rule(of.policy)),
+            ("profile", f"{facts.profile.name or ''} {facts.profile.fingerprint}".strip()),
+            ("policy", _rule(facts.policy)),
             ("detector", address),
             ("detector.terms", f"{address}/v1/detector" if address else None),
         ),
     )
 
 
-def _said(parts: Sequence[tuple[str, Sequence[str]]], of: AnnexFacts, say: Labels) -> list[str]:
-    seen = {duty.id: printable(duty.words(of.language)[2]) for duty in of.duties}
+def _bullet_texts(
+    parts: Sequence[tuple[str, Sequence[str]]], facts: AnnexFacts, labels: Labels
+) -> list[str]:
+    observations = {duty.id: printable(duty.words(facts.language)[2]) for duty in facts.duties}
     return [
-        seen[key] if part == "duty" else say(f"{part}.{key}", date=_KNOWN)
+        observations[key] if part == "duty" else labels(f"{part}.{key}", date=_SOURCES_DATE)
         for part, keys in parts
         for key in keys
     ]
 
 
-def _duties(of: AnnexFacts, say: Labels) -> tuple[Block, ...]:
+def _duties(facts: AnnexFacts, labels: Labels) -> tuple[Block, ...]:
     rows = []
-    for duty in of.duties:
-        asked, source, seen, way_on = map(printable, duty.words(of.language))
-        state = catalogue("duties").fill(f"state.{duty.state}", of.language, {})
-        rows.append((f"{asked} ({source})", state, f"{seen} {way_on}".strip()))
-    head = (say("duties.asked"), say("duties.state"), say("duties.seen"))
+    for duty in facts.duties:
+        requirement, source, observation, way_on = map(printable, duty.words(facts.language))
+        state = catalogue("duties").fill(f"state.{duty.state}", facts.language, {})
+        rows.append((f"{requirement} ({source})", state, f"{observation} {way_on}".strip()))
+    head = (labels("duties.asked"), labels("duties.state"), labels("duties.seen"))
     return (
-        paragraph(say("duties.text")),
+        paragraph(labels("duties.text")),
         table(head, rows, ("left", "left", "left"), (5, 1.4, 5)),
-        note(say("duties.note")),
+        note(labels("duties.note")),
     )
 
 
-def _asked(of: AnnexFacts, say: Labels) -> tuple[Block, ...]:
+def _requirements(facts: AnnexFacts, labels: Labels) -> tuple[Block, ...]:
     rows = [
-        (say(f"asked.{key}"), say(f"asked.{key}.shown", bits=of.profile.payload_bits), section)
-        for key, section in _ASKED
+        (
+            labels(f"asked.{key}"),
+            labels(f"asked.{key}.shown", bits=facts.profile.payload_bits),
+            section,
+        )
+        for key, section in _REQUIREMENTS
     ]
-    head = (say("asked.point"), say("asked.shown"), say("asked.section"))
+    head = (labels("asked.point"), labels("asked.shown"), labels("asked.section"))
     return (
         table(head, rows, ("left", "left", "left"), (4, 5, 1.4)),
-        note(say("asked.note")),
+        note(labels("asked.note")),
     )
 
 
-def _marking(of: AnnexFacts, say: Labels) -> tuple[Block, ...]:
-    profile = of.profile
-    one, two, three = (f"{bits:g}" for bits in profile.entropy_thresholds_bits)
-    sampling = say(
+def _marking(facts: AnnexFacts, labels: Labels) -> tuple[Block, ...]:
+    profile = facts.profile
+    low, middle, high = (f"{bits:g}" for bits in profile.entropy_thresholds_bits)
+    sampling = labels(
         "marking.sampling.value",
         t=f"{profile.temperature:g}",
         k=str(profile.top_k),
@@ -255,105 +273,105 @@ def _marking(of: AnnexFacts, say: Labels) -> tuple[Block, ...]:
     )
     names = ", ".join(field.name for field in profile.fields)
     return (
-        paragraph(say("marking.text")),
-        say.facts(
+        paragraph(labels("marking.text")),
+        labels.facts(
             ("marking.code", f"{profile.code}, {profile.payload_bits}"),
             ("marking.fields", names or None),
-            ("marking.gate", say("marking.gate.value", one=one, two=two, three=three)),
+            ("marking.gate", labels("marking.gate.value", one=low, two=middle, three=high)),
             ("marking.sampling", sampling),
-            ("marking.model", profile.model or say("not-given")),
+            ("marking.model", profile.model or labels("not-given")),
         ),
-        note(say("marking.source", fingerprint=profile.fingerprint)),
+        note(labels("marking.source", fingerprint=profile.fingerprint)),
     )
 
 
-def _bound(of: AnnexFacts, say: Labels) -> tuple[Block, ...]:
-    policy = of.policy
+def _bound(facts: AnnexFacts, labels: Labels) -> tuple[Block, ...]:
+    policy = facts.policy
     one_in = int(10.0**policy.t_found * (1 + 1e-12))
-    text = say("bound.text", t=f"{policy.t_found:g}", one_in=one_in, cap=policy.lr_cap)
+    text = labels("bound.text", t=f"{policy.t_found:g}", one_in=one_in, cap=policy.lr_cap)
     blocks = [paragraph(text)]
     if policy.yearly_volume:
         false = f"{policy.yearly_volume * 10.0**-policy.t_found:.2g}"
-        blocks.append(paragraph(say("bound.volume", n=policy.yearly_volume, false=false)))
-    return (*blocks, note(say("bound.source", rule=_rule(policy))))
+        blocks.append(paragraph(labels("bound.volume", n=policy.yearly_volume, false=false)))
+    return (*blocks, note(labels("bound.source", rule=_rule(policy))))
 
 
-def _power(of: AnnexFacts, say: Labels) -> tuple[Block, ...]:
-    if not of.tables:
-        return (paragraph(say("power.none")),)
-    blocks = [paragraph(say("power.text"))]
-    for found in of.tables:
-        blocks += _of_table(found, of, say)
-        for entry in entries_of(found, of.profile, of.policy.t_found):
+def _power(facts: AnnexFacts, labels: Labels) -> tuple[Block, ...]:
+    if not facts.tables:
+        return (paragraph(labels("power.none")),)
+    blocks = [paragraph(labels("power.text"))]
+    for power_table in facts.tables:
+        blocks += _table_facts(power_table, facts, labels)
+        for entry in entries_of(power_table, facts.profile, facts.policy.t_found):
             if not entry.edit:
                 inside = entry.text_usable
-                what = say("power.inside", n=inside) if inside else say("power.whole")
-                blocks += _entry(what, entry, say)
+                title = labels("power.inside", n=inside) if inside else labels("power.whole")
+                blocks += _entry(title, entry, labels)
     return tuple(blocks)
 
 
-def _edits(of: AnnexFacts, say: Labels) -> tuple[Block, ...]:
+def _edits(facts: AnnexFacts, labels: Labels) -> tuple[Block, ...]:
     blocks: list[Block] = []
-    for found in of.tables:
-        for entry in entries_of(found, of.profile, of.policy.t_found):
+    for power_table in facts.tables:
+        for entry in entries_of(power_table, facts.profile, facts.policy.t_found):
             if entry.edit:
-                blocks += _entry(say("edits.edit", edit=entry.edit), entry, say)
-    return tuple(blocks) or (paragraph(say("edits.none")),)
+                blocks += _entry(labels("edits.edit", edit=entry.edit), entry, labels)
+    return tuple(blocks) or (paragraph(labels("edits.none")),)
 
 
-def _of_table(found: PowerTable, of: AnnexFacts, say: Labels) -> list[Block]:
-    conditions = found.conditions
-    name = printable(found.name) or say("power.study")
-    title = say("power.own" if found in of.own else "power.shipped", name=name)
+def _table_facts(power_table: PowerTable, facts: AnnexFacts, labels: Labels) -> list[Block]:
+    conditions = power_table.conditions
+    name = printable(power_table.name) or labels("power.study")
+    title = labels("power.own" if power_table in facts.own else "power.shipped", name=name)
     date = conditions.get("date")
-    most = max(max(entry.texts) for entry in found.entries)
-    texts = int(conditions.get("texts", most))
+    largest = max(max(entry.texts) for entry in power_table.entries)
+    texts = int(conditions.get("texts", largest))
     return [
         heading(title),
-        say.facts(
-            ("date", numerals.date(date, of.language) if date else say("power.undated")),
-            ("power.texts", numerals.count(texts, of.language)),
+        labels.facts(
+            ("date", numerals.date(date, facts.language) if date else labels("power.undated")),
+            ("power.texts", numerals.count(texts, facts.language)),
             ("power.kinds", ", ".join(conditions.get("kinds", ["English"]))),
-            ("power.fingerprint", found.fingerprint),
+            ("power.fingerprint", power_table.fingerprint),
         ),
     ]
 
 
-def _entry(what: str, entry: PowerEntry, say: Labels) -> list[Block]:
-    prompt = say("power.known" if entry.prompt else "power.unknown")
-    conditions = say(
+def _entry(title: str, entry: PowerEntry, labels: Labels) -> list[Block]:
+    prompt = labels("power.known" if entry.prompt else "power.unknown")
+    conditions = labels(
         "power.conditions", bits=entry.payload_bits, t=f"{entry.threshold:g}", prompt=prompt
     )
     rows = [
         (
-            numerals.count(low, say.language),
-            say("power.of", found=found, texts=texts),
+            numerals.count(low, labels.language),
+            labels("power.of", found=detected, texts=texts),
             f"{math.floor(100 * limit + 1e-9)} %",  # never rounded up
         )
-        for low, found, texts, limit in zip(
+        for low, detected, texts, limit in zip(
             entry.usable, entry.found, entry.texts, entry.limits, strict=True
         )
     ]
-    head = (say("power.from"), say("power.found"), say("power.limit"))
+    head = (labels("power.from"), labels("power.found"), labels("power.limit"))
     return [
-        heading(what),
+        heading(title),
         note(conditions),
         table(head, rows, ("right", "right", "right"), (1, 1, 1)),
     ]
 
 
-def _sources(say: Labels) -> tuple[Block, ...]:
+def _sources(labels: Labels) -> tuple[Block, ...]:
     return (
         bullets(
             [
-                say("sources.law"),
-                say("sources.amendment"),
-                say("sources.guidelines"),
-                say("sources.practice", title=_CODE_OF_PRACTICE),
-                say("sources.docs", version=__version__),
+                labels("sources.law"),
+                labels("sources.amendment"),
+                labels("sources.guidelines"),
+                labels("sources.practice", title=CODE_OF_PRACTICE),
+                labels("sources.docs", version=__version__),
             ]
         ),
-        note(say("sources.note", date=_KNOWN)),
+        note(labels("sources.note", date=_SOURCES_DATE)),
     )
 
 

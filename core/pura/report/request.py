@@ -1,4 +1,4 @@
-"""What a report is told besides the audits, its logo, and when it may say that it is final."""
+"""The request for a report: choices and free text, the logo, and the conditions of a final one."""
 
 from __future__ import annotations
 
@@ -36,33 +36,33 @@ PagePicture: TypeAlias = tuple[int, bytes]
 
 
 def _logo_of(encoded: Any) -> bytes | None:
-    """Read a logo as :func:`write` writes it."""
+    """Decode a logo that :func:`write` encoded."""
     return None if encoded is None else base64.b64decode(encoded, validate=True)
 
 
 def _pages_of(encoded: Any) -> tuple[tuple[PagePicture, ...], ...]:
-    """Read page pictures likewise."""
+    """Decode page pictures that :func:`write` encoded."""
     return tuple(
-        tuple((int(number), base64.b64decode(png, validate=True)) for number, png in one)
-        for one in encoded
+        tuple((int(number), base64.b64decode(png, validate=True)) for number, png in pictures)
+        for pictures in encoded
     )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Parties:
-    """Who asks, who examines, who answers for it; empty fields print as not given.
+    """Client, examiner and the people responsible; empty fields print as not given.
 
     Attributes:
         organisation: Name of the examining organisation.
-        address: Its address.
+        address: Address of the organisation.
         place: Where the work was done.
-        customer: Who asked.
-        question: What was asked.
+        customer: Client who ordered the examination.
+        question: The question to be answered.
         purpose: Legal basis or purpose of the examination.
-        examiner: Who examined.
-        qualifications: Training and experience of whoever examined.
-        reviewer: Who reviewed it technically.
-        authoriser: Who authorised it.
+        examiner: Name of the examiner.
+        qualifications: Training and experience of the examiner.
+        reviewer: Name of the technical reviewer.
+        authoriser: Name of the person who authorises the report.
     """
 
     organisation: str = ""
@@ -79,14 +79,14 @@ class Parties:
 
 @dataclass(frozen=True, kw_only=True)
 class ItemNotes:
-    """How the item came in.
+    """Origin of the examined item.
 
     Attributes:
-        source: Where it comes from and how it was received.
+        source: Where the item comes from and how it was received.
         received: Date and time of receipt.
-        custody: Who handled it since.
-        supplied: What the customer said about it.
-        disclosed: What case information was disclosed, and when.
+        custody: People who handled it since.
+        supplied: Information from the client about the item.
+        disclosed: Case information that was disclosed to the examiner, and when.
     """
 
     source: str = ""
@@ -101,29 +101,29 @@ class ReportRequest:
     """One report to be made.
 
     Attributes:
-        number: Its identifier; empty makes one of the first audit's.
+        number: Identifier of the report; if empty, derived from the audits.
         version: Counts up with every replacement.
         case: Identifier of the case.
         classification: E.g. ``confidential``.
         final: False prints “draft” on every page: not yet reviewed and authorised.
         replaces: Identifier of the report that this one replaces or supplements.
-        reason: Why.
-        supplements: It supplements the original and does not replace it.
-        parties: Who.
-        item: How the item came in.
-        deviations: From the method.
-        external: Parts that others provided.
+        reason: Reason for the replacement or supplement.
+        supplements: Whether the report supplements the original instead of replacing it.
+        parties: People and organisations involved.
+        item: Origin of the examined item.
+        deviations: Deviations from the method.
+        external: Parts that third parties provided.
         remark: Free text of the examiner, in a box of its own; checked by the linter.
-        standing: What the organisation says in each of its reports; checked by the linter.
+        standing: Text that the organisation prints in each report; checked by the linter.
         review: What the reviewer recomputed, and with what result.
-        reviewed: ``confirmed`` or ``disputed``, as the case log says; empty when nobody has looked.
+        reviewed: Review in the case log: ``confirmed``, ``disputed``, or empty without one.
         log: Head of the case log and the numbers of the entries that belong to the report.
         issued: Date of issue, ISO 8601; empty takes that of the newest audit.
         language: ``en`` or ``de``.
         paper: ``a4`` or ``us-letter``.
         text: One of :data:`TEXT_MODES`.
         redactions: Character ranges that :data:`REDACTED` blacks out, of the first audit's text.
-        further: The same of the second text, of the third …; what is missing hides nothing.
+        further: The same for the second text, the third …; a missing entry hides nothing.
         logo: PNG or SVG of the organisation.
         pages: Pictures of the first text's pages that hold passages, of the second's …; they are
             shown where the text is shown whole.
@@ -162,24 +162,24 @@ def check_choices(*choices: tuple[str, str, Sequence[str]]) -> None:
     """Refuse choices that do not exist.
 
     Args:
-        choices: Name, value and what can be chosen, of each.
+        choices: Name, value and allowed values of each choice.
 
     Raises:
-        InputError: The first that does not exist.
+        InputError: A value is not allowed; the first such value is named.
     """
-    for _, value, known in choices:
-        if value not in known:
+    for _, value, allowed in choices:
+        if value not in allowed:
             raise InputError(
-                "choice.unknown", name=value[:40], known=", ".join(known), code="report-option"
+                "choice.unknown", name=value[:40], known=", ".join(allowed), code="report-option"
             )
 
 
 def check_request(request: ReportRequest) -> None:
-    """Refuse what no report can be made of.
+    """Refuse a request that no report can be made from.
 
     Raises:
-        InputError: A choice that does not exist, a field that is far too long, a logo or a picture
-            of a page that no report takes.
+        InputError: A choice does not exist, a field is far too long, or a logo or page picture
+            is not acceptable.
     """
     check_choices(
         ("language", request.language, LANGUAGES),
@@ -200,8 +200,8 @@ def check_request(request: ReportRequest) -> None:
         check_logo(request.logo)
     for _, png in (picture for of_text in request.pages for picture in of_text):
         try:
-            whole = png.startswith(_PNG) and len(png) <= MAX_PAGE
-            _check_png(png if whole else b"")
+            acceptable = png.startswith(_PNG) and len(png) <= MAX_PAGE
+            _check_png(png if acceptable else b"")
         except InputError:
             raise InputError("report.page", mebibytes=MAX_PAGE >> 20, code="report-page") from None
 
@@ -214,36 +214,36 @@ _FILE: Final = {
     "made_with": dict[str, str],
     "schema": one_of(SCHEMA),
 }
-"""The file inside a report that says what its pages are made of besides its record."""
+"""Shape of the attached file from which, with the record, the pages of a report are made."""
 
 
 def here() -> dict[str, str]:
-    """Return the versions on which the bytes of a report depend."""
+    """Return the versions of the programs on which the bytes of a report depend."""
     return {"pura": __version__, "typst": metadata.version("typst")}
 
 
 def write(request: ReportRequest, annex: str) -> bytes:
-    """Return the file."""
-    whole = {"request": asdict(request), "annex": annex, "made_with": here(), "schema": SCHEMA}
-    return json.dumps(whole, default=_encoded, ensure_ascii=False, sort_keys=True).encode()
+    """Return the particulars of a report as a JSON file."""
+    document = {"request": asdict(request), "annex": annex, "made_with": here(), "schema": SCHEMA}
+    return json.dumps(document, default=_encoded, ensure_ascii=False, sort_keys=True).encode()
 
 
 def _encoded(picture: bytes) -> str:
     return base64.b64encode(picture).decode()
 
 
-def read(data: bytes) -> dict[str, Any]:
-    """Read the file.
+def read(file_bytes: bytes) -> dict[str, Any]:
+    """Read the particulars of a report.
 
     Returns:
         The ``request``, SHA-256 of the sealed ``annex`` or "", and ``made_with``, names and
         versions of the programs that made the report.
 
     Raises:
-        ValueError: It is none, or a field is missing, unknown or of another type.
+        ValueError: The file is not JSON, or a field is missing, unknown or of the wrong type.
     """
     try:
-        return hold(_FILE, read_json(data))  # type: ignore[no-any-return]
+        return hold(_FILE, read_json(file_bytes))  # type: ignore[no-any-return]
     except TypeError:
         raise ValueError("pictures") from None
 
@@ -255,22 +255,22 @@ ROLES_APART: Final = (
     ("examiner", "authoriser", ALWAYS),
     ("reviewer", "authoriser", BY_POLICY),
 )
-"""Pairs of roles that one person may not take for one finding : reports.md, "Who may what"."""
+"""Pairs of roles that one person may not have for one finding: reports.md, "Who may what"."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Confirmation:
-    """What the case log holds of one finding that a second person confirmed.
+    """Entry of the case log for a finding that a second person confirmed.
 
     Attributes:
         audit: Identifier of the audit.
         findings: Digest of its findings without the text; see :func:`digest_of`.
-        examiner: Name of who examined it; "" when it was erased.
-        examined_by: That person's identifier in the log.
-        reviewer: Name of who confirmed it; "" when it was erased.
-        reviewed_by: That person's identifier in the log.
-        examiner_names: All names that the log has for who examined, the login's among them.
-        reviewer_names: The same of who confirmed.
+        examiner: Name of the examiner; "" if it was erased.
+        examined_by: Identifier of the examiner in the log.
+        reviewer: Name of the person who confirmed the finding; "" if it was erased.
+        reviewed_by: Identifier of that person in the log.
+        examiner_names: All names that the log has for the examiner, including the login.
+        reviewer_names: All names that the log has for the reviewer.
     """
 
     audit: str
@@ -284,7 +284,7 @@ class Confirmation:
 
 
 def digest_of(audit: Audit) -> str:
-    """Return the digest of findings, the same whether the text is kept, sealed or left out."""
+    """Return the digest of findings; it does not depend on whether the text is kept."""
     return findings_digest(without_text(audit))
 
 
@@ -294,54 +294,56 @@ def refuse_unreviewed(
     """Refuse a final report that nobody confirmed, or in which one person has two roles.
 
     Args:
-        audits: What the report is made of.
-        request: What it is told; names its parties.
-        confirmed: What the case log holds.
+        audits: Audits of the report.
+        request: Request for the report; names the parties.
+        confirmed: Confirmations from the case log.
 
     Raises:
-        InputError: A key of it is public (``report-public-key``), it names nobody who authorises
-            it (``report-authoriser``), a finding was not confirmed (``report-not-reviewed``), it
-            names somebody else than the log (``report-parties``), or a person has two roles
+        InputError: A key is public (``report-public-key``), no authoriser is named
+            (``report-authoriser``), a finding was not confirmed (``report-not-reviewed``), a name
+            differs from the log (``report-parties``), or a person has two roles
             (``report-two-roles``).
     """
     if keys := [key for audit in audits for key in audit.finding.public_keys]:
-        named = joined_titles(keys)
-        raise InputError("report.public-key", keys=named, code="report-public-key")
+        titles = joined_titles(keys)
+        raise InputError("report.public-key", keys=titles, code="report-public-key")
     parties = request.parties
     if not parties.authoriser.strip():
         raise InputError("report.authoriser", code="report-authoriser")
-    known = {(one.audit, one.findings): one for one in confirmed}
+    confirmations = {
+        (confirmation.audit, confirmation.findings): confirmation for confirmation in confirmed
+    }
     for audit in audits:
-        one = known.get((audit.id, digest_of(audit)))
-        if one is None:
+        confirmation = confirmations.get((audit.id, digest_of(audit)))
+        if confirmation is None:
             raise InputError(
                 "report.not-reviewed", name=audit.input.name, code="report-not-reviewed"
             )
-        if one.examined_by == one.reviewed_by:
-            raise InputError("report.two-roles", who=one.reviewer, code="report-two-roles")
-        for role, printed, told in (
-            ("examiner", parties.examiner, one.examiner),
-            ("reviewer", parties.reviewer, one.reviewer),
+        if confirmation.examined_by == confirmation.reviewed_by:
+            raise InputError("report.two-roles", who=confirmation.reviewer, code="report-two-roles")
+        for role, printed, logged in (
+            ("examiner", parties.examiner, confirmation.examiner),
+            ("reviewer", parties.reviewer, confirmation.reviewer),
         ):
-            if printed and told and _plain(told) not in map(_plain, printed.split(",")):
+            if printed and logged and _plain(logged) not in map(_plain, printed.split(",")):
                 raise InputError(
                     "report.other-party",
                     role=role,
                     printed=printed,
-                    told=told,
+                    told=logged,
                     code="report-parties",
                 )
         names = {
-            "examiner": (one.examiner, *one.examiner_names),
-            "reviewer": (one.reviewer, *one.reviewer_names),
+            "examiner": (confirmation.examiner, *confirmation.examiner_names),
+            "reviewer": (confirmation.reviewer, *confirmation.reviewer_names),
             "authoriser": (parties.authoriser,),
         }
         third = bool(audit.policy.get("third_person"))
-        for first, second, when in ROLES_APART:
+        for first, second, condition in ROLES_APART:
             same = {_plain(name) for name in names[first]} & {_plain(n) for n in names[second]}
-            if (when == ALWAYS or third) and same - {""}:
-                who = names[second][0]
-                raise InputError("report.two-roles", who=who, code="report-two-roles")
+            if (condition == ALWAYS or third) and same - {""}:
+                person = names[second][0]
+                raise InputError("report.two-roles", who=person, code="report-two-roles")
 
 
 def _plain(name: str) -> str:
@@ -352,7 +354,7 @@ MAX_LOGO: Final = 1 << 20
 MAX_PAGE: Final = 4 << 20
 MAX_DOTS: Final = 8_000_000
 MAX_SHAPES: Final = 20_000
-_MAX_CHUNK: Final = 1 << 16  # of what is no picture: a profile of colours, words
+_MAX_CHUNK: Final = 1 << 16  # bytes of a PNG chunk without pixels, such as a colour profile
 _PNG: Final = b"\x89PNG\r\n\x1a\n"
 _SVG: Final = "http://www.w3.org/2000/svg"
 _GRADIENTS: Final = frozenset({"linearGradient", "radialGradient"})
@@ -361,57 +363,57 @@ _DRAWN: Final = (
     "polygon text tspan stop clipPath"
 )
 _ELEMENTS: Final = _GRADIENTS | frozenset(_DRAWN.split())
-"""What a logo is drawn with; pictures, filters, patterns, masks and scripts are not among it."""
+"""Elements allowed in a logo; pictures, filters, patterns, masks and scripts are not."""
 _URL: Final = re.compile(r"url\(\s*[\"']?\s*([^\"')\s]*)", re.IGNORECASE)
 
 
-def logo_format(data: bytes) -> str | None:
-    """Tell PNG and SVG by their content; None for anything else."""
-    if len(data) > MAX_LOGO:
+def logo_format(logo: bytes) -> str | None:
+    """Return ``png`` or ``svg``, judged by the content; None for any other format."""
+    if len(logo) > MAX_LOGO:
         return None
-    if data.startswith(_PNG):
+    if logo.startswith(_PNG):
         return "png"
-    start = data[:2000].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
+    start = logo[:2000].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     return "svg" if start.startswith((b"<svg", b"<?xml")) and b"<svg" in start else None
 
 
-def check_logo(data: bytes) -> None:
-    """Refuse what no report takes as its logo.
+def check_logo(logo: bytes) -> None:
+    """Refuse a logo that a report cannot use.
 
     Raises:
-        InputError: It is neither PNG nor SVG, is too large when it is drawn, names something
-            outside itself, or has parts that no logo needs.
+        InputError: The logo is neither PNG nor SVG, is too large when drawn, refers to something
+            outside the file, or has parts that no logo needs.
     """
-    match logo_format(data):
+    match logo_format(logo):
         case "png":
-            _check_png(data)
+            _check_png(logo)
         case "svg":
-            _check_svg(data)
+            _check_svg(logo)
         case _:
             raise InputError("report.logo", code="report-logo")
 
 
-def _check_png(data: bytes) -> None:
-    if len(data) < 33 or data[12:16] != b"IHDR":
+def _check_png(png: bytes) -> None:
+    if len(png) < 33 or png[12:16] != b"IHDR":
         raise InputError("report.logo", code="report-logo")
-    width, height = struct.unpack(">II", data[16:24])
+    width, height = struct.unpack(">II", png[16:24])
     if width * height > MAX_DOTS:
         raise _too_large()
-    at = len(_PNG)
-    while at + 8 <= len(data):
-        size, kind = struct.unpack(">I4s", data[at : at + 8])
+    offset = len(_PNG)
+    while offset + 8 <= len(png):
+        size, kind = struct.unpack(">I4s", png[offset : offset + 8])
         if size > _MAX_CHUNK and kind != b"IDAT":
             raise _refused(kind.decode("ascii", "replace"))
-        at += size + 12
+        offset += size + 12
 
 
-def _check_svg(data: bytes) -> None:
+def _check_svg(svg: bytes) -> None:
     from lxml import etree
 
-    if b"<!ENTITY" in data:
+    if b"<!ENTITY" in svg:
         raise _refused("ENTITY")
     parser = etree.XMLParser(
-        encoding="utf-8",  # as the writer of the PDF reads it, whatever the file says
+        encoding="utf-8",  # the encoding that the PDF writer assumes, whatever the file declares
         resolve_entities=False,
         no_network=True,
         load_dtd=False,
@@ -420,78 +422,80 @@ def _check_svg(data: bytes) -> None:
         remove_pis=True,
     )
     try:
-        root = etree.fromstring(data, parser)
+        root = etree.fromstring(svg, parser)
     except etree.XMLSyntaxError:
         raise InputError("report.logo", code="report-logo") from None
     shapes = list(root.iter(f"{{{_SVG}}}*"))
     if root.tag != f"{{{_SVG}}}svg":
         raise InputError("report.logo", code="report-logo")
-    for one in shapes:
-        if _name(one) not in _ELEMENTS:
-            raise _refused(_name(one))
+    for shape in shapes:
+        if _name(shape) not in _ELEMENTS:
+            raise _refused(_name(shape))
     _check_references(root, shapes)
 
 
 def _check_references(root: _Element, shapes: list[_Element]) -> None:
-    """Refuse references that lead outside, and those that lead to others, which grow without end.
+    """Refuse references that lead outside the file, and nested ones, which grow exponentially.
 
-    Gradients refer to one another in a line, and draw nothing themselves.
+    Gradients may refer to one another: they draw nothing themselves.
     """
-    named = {one.get("id", ""): one for one in shapes}
-    pointing = {one: list(_references(one)) for one in root.iter()}
+    by_id = {element.get("id", ""): element for element in shapes}
+    pointing = {element: list(_references(element)) for element in root.iter()}
     drawn = len(shapes)
     sizes: dict[str, int] = {}
-    for one, places in pointing.items():
-        if one.tag in (f"{{{_SVG}}}{name}" for name in _GRADIENTS):
+    for element, references in pointing.items():
+        if element.tag in (f"{{{_SVG}}}{name}" for name in _GRADIENTS):
             continue
-        for place in places:
-            target = named.get(place)
+        for reference in references:
+            target = by_id.get(reference)
             if target is None or _name(target) in _GRADIENTS:
                 continue
-            if place not in sizes:
+            if reference not in sizes:
                 inside = list(target.iter())
-                sizes[place] = len(inside)
+                sizes[reference] = len(inside)
                 for part in inside:
                     if any(
-                        name in named and _name(named[name]) not in _GRADIENTS
+                        name in by_id and _name(by_id[name]) not in _GRADIENTS
                         for name in pointing[part]
                     ):
-                        raise _refused(f"#{place}")
-            drawn += sizes[place]
+                        raise _refused(f"#{reference}")
+            drawn += sizes[reference]
             if drawn > MAX_SHAPES:
                 raise _too_large()
     if drawn > MAX_SHAPES:
         raise _too_large()
 
 
-def _references(one: _Element) -> Iterator[str]:
+def _references(element: _Element) -> Iterator[str]:
     """Yield the names that an element refers to.
 
     Raises:
-        InputError: It refers to something outside the picture.
+        InputError: The element refers to something outside the picture.
     """
-    texts = [value for name, value in one.attrib.items() if "url" in value.lower()]
-    styles = [one.get("style", "")]
-    if one.tag == f"{{{_SVG}}}style":
-        styles.append("".join(one.itertext()))
+    texts = [value for name, value in element.attrib.items() if "url" in value.lower()]
+    styles = [element.get("style", "")]
+    if element.tag == f"{{{_SVG}}}style":
+        styles.append("".join(element.itertext()))
         texts += styles
         if "@import" in styles[-1].lower():
             raise _refused("@import")
-        if "clip-path" in styles[-1].lower():  # whom it reaches is not followed
+        if "clip-path" in styles[-1].lower():  # which elements it applies to is not examined
             raise _refused("clip-path")
-    if any("\\" in words for words in styles):
+    if any("\\" in text for text in styles):
         raise _refused("\\")
-    places = [place for words in texts for place in _URL.findall(words)]
-    if one.tag != f"{{{_SVG}}}a":
-        places += [value for name, value in one.attrib.items() if name.split("}")[-1] == "href"]
-    for place in places:
-        if not place.startswith("#"):
-            raise _refused(place[:40] or "url")
-        yield place[1:]
+    references = [reference for text in texts for reference in _URL.findall(text)]
+    if element.tag != f"{{{_SVG}}}a":
+        references += [
+            value for name, value in element.attrib.items() if name.split("}")[-1] == "href"
+        ]
+    for reference in references:
+        if not reference.startswith("#"):
+            raise _refused(reference[:40] or "url")
+        yield reference[1:]
 
 
-def _name(one: _Element) -> str:
-    return str(one.tag).split("}")[-1]
+def _name(element: _Element) -> str:
+    return str(element.tag).split("}")[-1]
 
 
 def _refused(part: str) -> InputError:

@@ -1,4 +1,4 @@
-"""Signing reports: a PAdES signature with a visible seal; and other bytes, detached."""
+"""Signing reports (PAdES, with an optional visible seal), and detached signatures of bytes."""
 
 from __future__ import annotations
 
@@ -24,14 +24,16 @@ from pura.report.blocks import Labels
 if TYPE_CHECKING:
     from pyhanko.sign.timestamps import TimeStamper
 
+_log = logging.getLogger(__name__)
+
 
 USAGES: Final = frozenset({"digital_signature", "non_repudiation"})
+# Size of the seal, and its margin, in points.
 WIDTH: Final = 220
 HEIGHT: Final = 62
-"""Points."""
 _MARGIN: Final = 12
-_STEP: Final = 4
-_WHITE: Final = 250
+_STEP: Final = 4  # points between two tried positions of the seal
+_WHITE: Final = 250  # of 255; darker pixels count as ink
 _TEMPLATE: Final = """
 #let d = json(bytes(sys.inputs.data))
 #set document(title: d.head, date: none)
@@ -49,22 +51,22 @@ _TEMPLATE: Final = """
 
 
 def draw_seal(certificate: Certificate, language: str, now: datetime) -> bytes:
-    """Draw the seal as a PDF of one small page; names go in as data, never as markup."""
+    """Draw the seal as a PDF of one small page; names are passed as data, never as markup."""
     import typst
 
-    words = Labels(language)
+    labels = Labels(language)
     mark = certificate.sha256[:32]
-    data = {
-        "head": words("seal.head"),
+    fields = {
+        "head": labels("seal.head"),
         "who": _short(certificate.subject),
         "when": f"{now.astimezone(UTC):%Y-%m-%d %H:%M} UTC",
         "finger": "SHA-256 " + " ".join(mark[i : i + 4] for i in range(0, len(mark), 4)) + " …",
-        "note": words("seal.note"),
+        "note": labels("seal.note"),
     }
     source = _TEMPLATE.replace("WIDTH", str(WIDTH)).replace("HEIGHT", str(HEIGHT))
-    made = typst.compile(source.encode(), sys_inputs={"data": json.dumps(data)})
-    assert isinstance(made, bytes)  # one page, no path was given
-    return made
+    pdf = typst.compile(source.encode(), sys_inputs={"data": json.dumps(fields)})
+    assert isinstance(pdf, bytes)  # one page, no path was given
+    return pdf
 
 
 def free_place(pdf: bytes) -> tuple[int, tuple[int, int, int, int]] | None:
@@ -127,11 +129,11 @@ class SignOptions:
     """How to sign.
 
     Attributes:
-        reason: Why, as it stands in the signature; empty for none.
-        location: Where; empty for none.
-        seal: A visible seal on a free place of the last pages.
+        reason: Reason for signing, written into the signature; empty for none.
+        location: Location of the signer; empty for none.
+        seal: Whether to place a visible seal in an empty area of the last pages.
         tsa_url: Address of a time-stamp authority (RFC 3161); None signs without the network.
-        language: Of the seal: ``en`` or ``de``.
+        language: Language of the seal: ``en`` or ``de``.
     """
 
     reason: str = ""
@@ -152,28 +154,29 @@ def sign_report(
     """Sign a report.
 
     Args:
-        pdf: The whole file, not signed yet.
-        identity: Who signs.
-        options: How.
-        now: Time of signing, with a zone; from this computer's clock.
+        pdf: The complete unsigned file.
+        identity: Certificate and key of the signer.
+        options: How to sign.
+        now: Time of signing, with a time zone; from this computer's clock.
         time_stamper: Instead of the one at ``options.tsa_url``; for tests.
 
     Returns:
         The file with the signature appended; its first bytes are ``pdf``.
 
     Raises:
-        SigningError: Already signed, not a sound PDF, or the time-stamp authority did not answer.
+        SigningError: The PDF is already signed or damaged, or the time-stamp authority did not
+            answer.
     """
     from pyhanko.pdf_utils.misc import PdfError
 
     stamper = time_stamper or (time_stamper_at(options.tsa_url) if options.tsa_url else None)
-    place = free_place(pdf) if options.seal else None
+    position = free_place(pdf) if options.seal else None
     out = io.BytesIO()
     try:
         writer = _writer(pdf)
         if any(True for _ in writer.prev.embedded_signatures):
             raise SigningError("signing.signed", code="signing-signed")
-        pdf_signer = _signer(identity, options, stamper, place, now)
+        pdf_signer = _signer(identity, options, stamper, position, now)
         pdf_signer.sign_pdf(writer, output=out)
     except SigningError:
         raise
@@ -184,6 +187,7 @@ def sign_report(
             kind = type(error).__name__
             raise SigningError("signing.no-time", kind=kind, code="signing-tsa") from None
         raise
+    _log.info("a report was signed; time stamp: %s", stamper is not None)
     return out.getvalue()
 
 
@@ -192,7 +196,7 @@ def _writer(pdf: bytes) -> Any:
 
     class _Writer(IncrementalPdfFileWriter):
         def ensure_output_version(self, version: tuple[int, int]) -> None:
-            """Leave it at PDF 1.7: PDF/A-2 and A-3 know no other, and the signature needs none."""
+            """Keep PDF 1.7: PDF/A-2 and A-3 allow no other, and the signature needs none."""
 
     return _Writer(io.BytesIO(pdf), strict=True)
 
@@ -201,15 +205,15 @@ def _signer(
     identity: Identity,
     options: SignOptions,
     stamper: TimeStamper | None,
-    place: tuple[int, tuple[int, int, int, int]] | None,
+    position: tuple[int, tuple[int, int, int, int]] | None,
     now: datetime,
 ) -> Any:
     from pyhanko.sign import fields, signers
 
-    page, box = place if place is not None else (0, None)
-    words = Labels(options.language)("seal.field", who=identity.certificate.subject)
+    page, box = position if position is not None else (0, None)
+    label = Labels(options.language)("seal.field", who=identity.certificate.subject)
     field = fields.SigFieldSpec(
-        sig_field_name=FIELD, on_page=page, box=box, readable_field_name=words
+        sig_field_name=FIELD, on_page=page, box=box, readable_field_name=label
     )
     style = None
     if box is not None:
@@ -233,7 +237,7 @@ def _signer(
 
 
 def _style(seal: bytes) -> Any:
-    """Make a page the look of the signature; the library itself reads it from a path only."""
+    """Use a PDF page as the look of the signature; the library accepts only a path for it."""
     from pyhanko.pdf_utils.content import RawContent
     from pyhanko.pdf_utils.layout import BoxConstraints
     from pyhanko.pdf_utils.reader import PdfFileReader
@@ -252,12 +256,12 @@ def _style(seal: bytes) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class SignatureWord:
-    """What a signature says.
+    """Result of checking a detached signature.
 
     Attributes:
-        intact: The signature is of these bytes.
-        trusted: A trusted certificate vouches for the signer.
-        subject: Whom the certificate names.
+        intact: Whether the signature is of these bytes.
+        trusted: Whether a trusted certificate vouches for the signer.
+        subject: Person or organisation that the certificate names.
     """
 
     intact: bool
@@ -282,7 +286,7 @@ def _simple_signer(identity: Identity) -> Any:
 
 
 def _pss_mechanism(certificate: Any, digest: str) -> Any:
-    """Return RSA-PSS for a certificate whose key is for that alone; None lets pyHanko choose.
+    """Return RSA-PSS for a certificate with an RSA-PSS key; None lets pyHanko choose.
 
     pyHanko derives the mechanism from the key's algorithm, and knows plain RSA keys only.
     """
@@ -293,13 +297,17 @@ def _pss_mechanism(certificate: Any, digest: str) -> Any:
     if key.algorithm != "rsassa_pss":
         return None
     # A restricted key is checked with its own parameters and no others.
-    own = key["algorithm"]["parameters"]
-    parameters = own if own.native is not None else optimal_pss_params(certificate, digest)
+    key_parameters = key["algorithm"]["parameters"]
+    parameters = (
+        key_parameters
+        if key_parameters.native is not None
+        else optimal_pss_params(certificate, digest)
+    )
     return algos.SignedDigestAlgorithm({"algorithm": "rsassa_pss", "parameters": parameters})
 
 
 def _digest(identity: Identity) -> str:
-    """Return the hash that an identity signs with."""
+    """Return the hash function that an identity signs with."""
     from asn1crypto import x509
 
     key = x509.Certificate.load(identity.cert_der).public_key
@@ -311,15 +319,17 @@ def _digest(identity: Identity) -> str:
     return "sha256"
 
 
-def sign_detached(data: bytes, identity: Identity) -> bytes:
-    """Sign bytes; returns the signature, CMS as DER, with the certificates but not the bytes."""
+def sign_detached(message: bytes, identity: Identity) -> bytes:
+    """Return the signature of bytes: CMS, DER, with the certificates but not the bytes."""
     signer = _simple_signer(identity)
-    made: bytes = asyncio.run(signer.async_sign_general_data(data, _digest(identity))).dump()
-    return made
+    signature: bytes = asyncio.run(
+        signer.async_sign_general_data(message, _digest(identity))
+    ).dump()
+    return signature
 
 
 def validation(trust: Sequence[bytes], moment: datetime) -> dict[str, Any]:
-    """Return how a signature is held against trusted certificates, DER; nothing is fetched."""
+    """Return pyHanko's settings to check a signature against trusted certificates, offline."""
     from asn1crypto import x509
     from pyhanko.sign.validation.settings import KeyUsageConstraints
     from pyhanko_certvalidator import ValidationContext
@@ -336,27 +346,27 @@ def validation(trust: Sequence[bytes], moment: datetime) -> dict[str, Any]:
 
 
 def check_detached(
-    signature: bytes, data: bytes, trust: Sequence[bytes], moment: datetime
+    signature: bytes, message: bytes, trust: Sequence[bytes], moment: datetime
 ) -> SignatureWord:
     """Check a signature.
 
     Args:
         signature: CMS, DER.
-        data: What it should be of.
+        message: The signed bytes.
         trust: Trusted certificates, DER.
-        moment: The time to hold certificates against.
+        moment: The time at which certificates must be valid.
     """
     from asn1crypto import cms as forms
     from cryptography.x509 import load_der_x509_certificate
     from pyhanko.sign.validation.generic_cms import async_validate_detached_cms
 
-    # It writes its stack for every certificate that nobody vouches for; here that is an answer.
+    # pyHanko logs a traceback for every untrusted certificate; here that is a normal result.
     logging.getLogger("pyhanko").setLevel(logging.CRITICAL)
     try:
         signed = forms.ContentInfo.load(signature)["content"]
-        status = drive(async_validate_detached_cms(data, signed, **validation(trust, moment)))
+        status = drive(async_validate_detached_cms(message, signed, **validation(trust, moment)))
         subject = describe(load_der_x509_certificate(status.signing_cert.dump())).subject
-    except Exception:  # a signature that cannot even be read is not one
+    except Exception:  # an unreadable signature counts as not intact
         return SignatureWord(intact=False, trusted=False, subject="")
     return SignatureWord(
         intact=bool(status.intact and status.valid),
@@ -366,7 +376,7 @@ def check_detached(
 
 
 def drive(work: Coroutine[Any, Any, Any]) -> Any:
-    """Run a coroutine that waits for nothing outside; an event loop would open a socket."""
+    """Run a coroutine that never waits for I/O; an event loop would open a socket."""
     try:
         work.send(None)
     except StopIteration as end:

@@ -1,14 +1,14 @@
-"""Statements of a detector: what it answered, signed, so that it can be shown to others.
+"""Statements of a detector: signed answers that can be shown to third parties.
 
 A statement is a JSON Web Signature (RFC 7515, compact) over the canonical JSON (RFC 8785) of the
-whole answer as it was given: every value that the asker was shown, and of the record, which may be
-long, the SHA-256 of its canonical JSON. Signed is with the detector's own Ed25519 key, which the
-header names (``jwk``), or with the organisation's certificate (``x5c``). Either shows only that
-nothing changed since: whose key it is has to be known from another source.
+complete answer: every value that was returned and, because the record may be long, the SHA-256 of
+its canonical JSON. It is signed with the detector's own Ed25519 key, which the header names
+(``jwk``), or with the organisation's certificate (``x5c``). Either shows only that nothing changed
+since; the owner of the key has to be known from another source.
 
-When one is checked, nothing of its file is believed but the signed bytes: what is shown comes from
-them. Where the file holds the answer in readable form as well, each of its values has to be the
-signed one; else the file is refused, with the places that differ.
+A check trusts only the signed bytes of the file: the values shown come from them. If the file also
+holds the answer in readable form, each of its values must equal the signed one. Otherwise the file
+is refused, and the differences are listed.
 """
 
 from __future__ import annotations
@@ -41,23 +41,25 @@ if TYPE_CHECKING:
 
 SCHEMA: Final = "pura-statement/2"
 FORMER: Final = "pura-statement/1"
-"""Of version 0.3.0: neither places nor fields nor the explanation are signed."""
+"""Schema of version 0.3.0, which signs neither passages nor fields nor the explanation."""
 MEDIA: Final = "pura-statement+jws"
-OWN: Final = "Ed25519"  # RFC 9864; the older name EdDSA left the curve open
-ALGORITHMS: Final = (OWN, "ES256", "ES384", "ES512", "PS256")
+OWN_ALGORITHM: Final = "Ed25519"  # RFC 9864; the older name EdDSA left the curve open
+ALGORITHMS: Final = (OWN_ALGORITHM, "ES256", "ES384", "ES512", "PS256")
 _MAX_KEY_BYTES: Final = 1 << 14
 
 
-def _signed() -> dict[str, Any]:
-    """Return the shape of what is signed."""
-    told = {f"{name}?" if row.later else name: row.shape for name, row in answer_values().items()}
+def _signed_shape() -> dict[str, Any]:
+    """Return the shape of a signed document."""
+    answer_shape = {
+        f"{name}?" if row.later else name: row.shape for name, row in answer_values().items()
+    }
     return {
         "schema": one_of(SCHEMA),
         **dict.fromkeys(("detector", "version", "role", "language"), str),
         "check": {
             "id": str,
             "status": Literal["done"],
-            "answer": {**told, "record?": {"sha256": str}},
+            "answer": {**answer_shape, "record?": {"sha256": str}},
         },
     }
 
@@ -71,18 +73,18 @@ _FORMER: Final = {
 
 @dataclass(frozen=True, kw_only=True)
 class Statement:
-    """What a detector states, as it is shown.
+    """A statement of a detector, ready to be shown.
 
     Attributes:
         schema: :data:`SCHEMA` or :data:`FORMER`.
-        detector: What the detector calls itself.
-        version: Of the program.
-        role: Of whoever asked.
-        language: Of the words of the answer.
-        id: Of the check; empty in the former form.
+        detector: Name of the detector.
+        version: Version of the program.
+        role: Role of the client who requested the check.
+        language: Language of the answer.
+        id: Identifier of the check; empty in the former schema.
         answer: The answer by the names of :func:`~pura.record.answers.answer_values`; the former
-            form has no meaning and no marks.
-        record: SHA-256 of the canonical JSON of the record; empty where none was given.
+            schema has no meaning and no marks.
+        record: SHA-256 of the canonical JSON of the record; empty without a record.
     """
 
     schema: str
@@ -95,59 +97,59 @@ class Statement:
     record: str
 
     @classmethod
-    def of(cls, content: object) -> Statement:
-        """Return what is shown of what was signed.
+    def of(cls, document: object) -> Statement:
+        """Return the statement in a signed document.
 
         Raises:
-            ValueError: It is no statement of a form that is known.
+            ValueError: The document is not a statement of a supported schema.
         """
-        if not isinstance(content, dict):
+        if not isinstance(document, dict):
             raise ValueError("content")
-        if content.get("schema") == FORMER:
-            content = _upgraded(content)
+        if document.get("schema") == FORMER:
+            document = _upgraded(document)
         else:
-            hold(_signed(), content)
-        check = content["check"]
+            hold(_signed_shape(), document)
+        check = document["check"]
         answer = {name: value for name, value in check["answer"].items() if name != "record"}
         record = check["answer"].get("record", {"sha256": ""})["sha256"]
-        about = {name: value for name, value in content.items() if name != "check"}
-        return cls(**about, id=check["id"], answer=answer, record=record)
+        header = {name: value for name, value in document.items() if name != "check"}
+        return cls(**header, id=check["id"], answer=answer, record=record)
 
     def lines(self, language: str = "en") -> list[tuple[str, str]]:
-        """Return what it says, each with its name, as people read it.
+        """Return the names and values of the statement for people.
 
         Args:
-            language: Of the names; what was signed stands in the language of the answer.
+            language: Language of the names; signed values stay in the language of the answer.
         """
-        words = catalogue("report-check")
-        own = self.language if self.language in LANGUAGES else "en"
-        said = [
+        texts = catalogue("report-check")
+        answer_language = self.language if self.language in LANGUAGES else "en"
+        lines = [
             (findings().fill(f"value.{name}", language, {}), value)
             for name, row in answer_values().items()
             if row.shown is not None and name in self.answer
-            if (value := row.shown(self.answer[name], self.answer, own))
+            if (value := row.shown(self.answer[name], self.answer, answer_language))
         ]
 
         def add(key: str, value: str, **blanks: int) -> None:
             if value:
-                said.append((words.fill(f"statement.{key}", language, blanks), value))
+                lines.append((texts.fill(f"statement.{key}", language, blanks), value))
 
         for number, mark in enumerate(self.answer.get("marks", ()), 1):
-            add("mark", _told(mark, language), n=number)
-        known = self.role in tuple(Role)
-        role = words.fill(f"statement.role-{self.role}", language, {}) if known else self.role
+            add("mark", _mark_text(mark, language), n=number)
+        role_known = self.role in tuple(Role)
+        role = texts.fill(f"statement.role-{self.role}", language, {}) if role_known else self.role
         add("detector", f"{self.detector} ({self.version})")
         add("role", role)
         add("check", self.id)
         add("record", self.record)
-        return said
+        return lines
 
     def plain(self) -> dict[str, Any]:
-        """Return it as JSON: the answer beside what is said of it."""
-        about = {name: value for name, value in vars(self).items() if name != "answer"}
+        """Return the statement as JSON: the answer, and the facts about it."""
+        facts = {name: value for name, value in vars(self).items() if name != "answer"}
         policy = self.answer["policy"]
         return {
-            **about,
+            **facts,
             "meaning": "",
             "marks": None,
             "manifests": None,
@@ -159,42 +161,42 @@ class Statement:
 
 
 def _upgraded(former: dict[str, Any]) -> dict[str, Any]:
-    """Return what version 0.3.0 signed in the present form.
+    """Convert a document that version 0.3.0 signed to the present schema.
 
     Raises:
-        ValueError: It is none.
+        ValueError: The document does not have the former schema.
     """
     hold(_FORMER, former)
     try:
         headline = fill(Sentence(**former["headline"]), "en")
-    except RecordError:  # of a version with other words
+    except RecordError:  # of a version with other messages
         headline = former["verdict"]
     name, _, version = former["policy_name"].rpartition(" ")
-    about = {one: former[one] for one in ("schema", "detector", "version", "role")}
-    answer = {one: former[one] for one in answer_values() if one in former}
+    header = {key: former[key] for key in ("schema", "detector", "version", "role")}
+    answer = {key: former[key] for key in answer_values() if key in former}
     policy = {"name": name, "version": version, "sha256": former["policy"]}
     answer |= {"headline": headline, "policy": policy}
-    return about | {"language": "en", "check": {"id": "", "status": "done", "answer": answer}}
+    return header | {"language": "en", "check": {"id": "", "status": "done", "answer": answer}}
 
 
-def _told(mark: dict[str, Any], language: str) -> str:
-    """Return a mark in words: its fields, and where it stands, counted from 1."""
-    words = catalogue("report-check")
+def _mark_text(mark: dict[str, Any], language: str) -> str:
+    """Return a description of a mark: its fields and its passages, counted from 1."""
+    texts = catalogue("report-check")
     fields = (f"{name}: {value}" for name, value in mark["fields"].items())
-    places = (
-        words.fill("statement.place", language, {"a": place["start"] + 1, "b": place["end"]})
-        for place in mark["places"]
+    passages = (
+        texts.fill("statement.place", language, {"a": passage["start"] + 1, "b": passage["end"]})
+        for passage in mark["places"]
     )
-    return "; ".join((*fields, *places))
+    return "; ".join((*fields, *passages))
 
 
 @dataclass(frozen=True, kw_only=True)
 class StatementKey:
-    """What signs statements.
+    """A key that signs statements.
 
     Attributes:
-        header: What the header of a statement says of it.
-        private: The key, PKCS#8 DER; never shown.
+        header: Header of the statements: algorithm, and public key or certificates.
+        private: The private key, PKCS#8 DER; never shown.
     """
 
     header: dict[str, Any]
@@ -202,11 +204,11 @@ class StatementKey:
 
     @classmethod
     def of(cls, path: Path) -> StatementKey:
-        """Read the detector's own key; make it where there is none.
+        """Read the detector's own key; create it if there is none.
 
         Raises:
             ServeError: The file is damaged.
-            OSError: It cannot be read or written.
+            OSError: The file cannot be read or written.
         """
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
         from cryptography.hazmat.primitives.serialization import load_der_private_key
@@ -214,25 +216,25 @@ class StatementKey:
 
         if not path.exists():
             write_atomic(path, _der(Ed25519PrivateKey.generate()), private=True)
-        data = read_bounded(path, _MAX_KEY_BYTES, ServeError)
+        der = read_bounded(path, _MAX_KEY_BYTES, ServeError)
         try:
-            key = load_der_private_key(data, None)
+            key = load_der_private_key(der, None)
         except (ValueError, TypeError):
             key = None
         if not isinstance(key, Ed25519PrivateKey):
             raise ServeError("serve.secret", name=path.name)
-        public = OKPKey.import_key(data).as_dict(private=False)
-        return cls(header={"alg": OWN, "jwk": public}, private=data)
+        public = OKPKey.import_key(der).as_dict(private=False)
+        return cls(header={"alg": OWN_ALGORITHM, "jwk": public}, private=der)
 
     @classmethod
     def of_identity(cls, identity: Identity) -> StatementKey:
-        """Take the key of a certificate."""
+        """Return the signing key of an identity, with its certificates."""
         from cryptography.hazmat.primitives.asymmetric import ec, ed25519
         from cryptography.hazmat.primitives.serialization import load_der_private_key
 
         key = load_der_private_key(identity.key_der, None)
         if isinstance(key, ed25519.Ed25519PrivateKey):
-            algorithm = OWN
+            algorithm = OWN_ALGORITHM
         elif isinstance(key, ec.EllipticCurvePrivateKey):
             algorithm = {256: "ES256", 384: "ES384", 521: "ES512"}.get(key.curve.key_size, "")
         else:
@@ -243,48 +245,48 @@ class StatementKey:
         return cls(header={"alg": algorithm, "x5c": chain}, private=identity.key_der)
 
     def public_pem(self) -> str:
-        """Return the public key, PEM: what is published."""
+        """Return the public key as PEM, for publication."""
         from cryptography.hazmat.primitives import serialization
 
         key = serialization.load_der_private_key(self.private, None).public_key()
         form = serialization.PublicFormat.SubjectPublicKeyInfo
         return key.public_bytes(serialization.Encoding.PEM, form).decode()
 
-    def sign(self, content: Mapping[str, object]) -> str:
+    def sign(self, document: Mapping[str, object]) -> str:
         """Return a signed statement.
 
         Args:
-            content: What is stated; see :class:`Statement`.
+            document: Content of the statement; see :class:`Statement`.
 
         Raises:
-            ValueError: Nobody could read that as a statement.
+            ValueError: The document is not a valid statement.
         """
         from joserfc import jws
 
-        Statement.of(dict(content))
+        Statement.of(dict(document))
         header = {"typ": MEDIA, **self.header}
         key = joserfc_key(self.private, str(header["alg"]))
-        made: str = jws.serialize_compact(
-            header, canonical(content), key, algorithms=list(ALGORITHMS)
+        statement: str = jws.serialize_compact(
+            header, canonical(document), key, algorithms=list(ALGORITHMS)
         )
-        return made
+        return statement
 
 
 def joserfc_key(der: bytes, algorithm: str) -> Any:
-    """Return a key, private or public, for the library that signs."""
+    """Convert a private or public key, DER, for the signing library."""
     from joserfc.jwk import ECKey, OKPKey, RSAKey
 
-    kinds: dict[str, Any] = {OWN: OKPKey, "PS256": RSAKey}
+    kinds: dict[str, Any] = {OWN_ALGORITHM: OKPKey, "PS256": RSAKey}
     return kinds.get(algorithm, ECKey).import_key(der)
 
 
 def _der(key: Any) -> bytes:
     from cryptography.hazmat.primitives import serialization
 
-    none = serialization.NoEncryption()
+    encryption = serialization.NoEncryption()
     form = serialization.PrivateFormat.PKCS8
-    made: bytes = key.private_bytes(serialization.Encoding.DER, form, none)
-    return made
+    der: bytes = key.private_bytes(serialization.Encoding.DER, form, encryption)
+    return der
 
 
 MAX_BYTES: Final = 4 << 20
@@ -298,10 +300,10 @@ _PARTS: Final = 3
 
 @dataclass(frozen=True, kw_only=True)
 class Trust:
-    """Whom somebody trusts.
+    """Trusted certificates and keys.
 
     Attributes:
-        certificates: DER.
+        certificates: Certificates, DER.
         keys: Public keys, SubjectPublicKeyInfo DER.
     """
 
@@ -309,18 +311,18 @@ class Trust:
     keys: tuple[bytes, ...] = ()
 
     @classmethod
-    def read(cls, data: bytes) -> Trust:
+    def read(cls, file_bytes: bytes) -> Trust:
         """Read a file: certificates, PEM or DER, or one public key, PEM.
 
         Raises:
-            ReportFileError: It holds neither.
+            ReportFileError: The file holds neither.
         """
         from cryptography.hazmat.primitives.serialization import load_pem_public_key
 
-        if b"-----BEGIN PUBLIC KEY" not in data:
-            return cls(certificates=load_trust(data))
+        if b"-----BEGIN PUBLIC KEY" not in file_bytes:
+            return cls(certificates=load_trust(file_bytes))
         try:
-            return cls(keys=(_public_der(load_pem_public_key(data)),))
+            return cls(keys=(_public_der(load_pem_public_key(file_bytes)),))
         except (ValueError, TypeError):
             raise ReportFileError("report.certificate", code="trust-file") from None
 
@@ -338,8 +340,8 @@ class StatementCheck:
     """All checks of one statement.
 
     Attributes:
-        checks: In the order in which they are read.
-        statement: What it says; None where nobody signed that.
+        checks: Results of the checks, in reading order.
+        statement: The signed statement; None if the signature is invalid.
         fingerprint: SHA-256 of the key or certificate that signed, hexadecimal; empty for none.
     """
 
@@ -349,79 +351,79 @@ class StatementCheck:
 
     @property
     def status(self) -> str:
-        """What all of it comes to: ``amiss``, ``signed`` (by whom: not examined), ``trusted``."""
-        if any(one.state == BAD for one in self.checks):
+        """The overall result: ``amiss``, ``signed`` (the signer was not examined), ``trusted``."""
+        if any(check.state == BAD for check in self.checks):
             return "amiss"
-        known = any(one.name == "trust" and one.state == GOOD for one in self.checks)
-        return "trusted" if known else "signed"
+        trusted = any(check.name == "trust" and check.state == GOOD for check in self.checks)
+        return "trusted" if trusted else "signed"
 
     def headline(self, language: str = "en") -> str:
-        """What all of it comes to, in a sentence."""
+        """Return the overall result as a sentence."""
         return catalogue("report-check").fill(f"statement.{self.status}", language, {})
 
 
-Found: TypeAlias = tuple[str, dict[str, Any] | None, bool]
-"""A signed statement; the check of which it is part, without it, as its file has it, or None where
-the file holds the statement alone; and whether that is the whole check, not its answer alone."""
+StatementParts: TypeAlias = tuple[str, dict[str, Any] | None, bool]
+"""Three parts of a file: the signed statement; the readable check without the statement, or None if
+the file holds only the statement; and whether that is the complete check, not just its answer."""
 
 
-def find_statement(data: bytes) -> Found:
-    """Return the statement in a file: by itself, or in an answer of the service.
+def find_statement(file_bytes: bytes) -> StatementParts:
+    """Return the statement in a file, which holds it alone or inside an answer of the service.
 
     Raises:
-        ReportFileError: There is none, or a name stands twice.
+        ReportFileError: There is no statement, or a name appears more than once.
     """
     try:
-        if data.lstrip()[:1] != b"{":
-            return _known((data.decode("ascii").strip(), None, False))
-        found = read_json(data)
+        if file_bytes.lstrip()[:1] != b"{":
+            return _checked_parts((file_bytes.decode("ascii").strip(), None, False))
+        document = read_json(file_bytes)
     except TwiceError as error:
         twice = _name(str(error))
         raise ReportFileError("statement.twice", name=twice, code="statement-twice") from None
     except (ValueError, RecursionError):
-        found = None
-    whole = isinstance(found, dict) and isinstance(found.get("answer"), dict)
-    answer = found["answer"] if whole else found
+        document = None
+    is_check = isinstance(document, dict) and isinstance(document.get("answer"), dict)
+    answer = document["answer"] if is_check else document
     if not isinstance(answer, dict) or not isinstance(answer.get("statement"), str):
         raise ReportFileError("statement.none", code="statement-file")
-    beside = {name: value for name, value in answer.items() if name != "statement"}
-    copy = {**found, "answer": beside} if whole else {"answer": beside}
-    return _known((answer["statement"], copy, whole))
+    readable = {name: value for name, value in answer.items() if name != "statement"}
+    copy = {**document, "answer": readable} if is_check else {"answer": readable}
+    return _checked_parts((answer["statement"], copy, is_check))
 
 
-def _known(found: Found) -> Found:
-    if found[0].count(".") != _PARTS - 1 or len(found[0]) > MAX_BYTES:
+def _checked_parts(parts: StatementParts) -> StatementParts:
+    if parts[0].count(".") != _PARTS - 1 or len(parts[0]) > MAX_BYTES:
         raise ReportFileError("statement.none", code="statement-file")
-    return found
+    return parts
 
 
 def check_statement(
-    found: Found, *, moment: datetime, trust: Trust | None = None, sha256: str = ""
+    parts: StatementParts, *, moment: datetime, trust: Trust | None = None, sha256: str = ""
 ) -> StatementCheck:
-    """Check a statement; nothing is asked of anybody.
+    """Check a statement offline.
 
     Args:
-        found: The signed statement and what stands beside it.
-        moment: Now, with a zone.
-        trust: Who is trusted; None: who signed is not examined.
-        sha256: Of the bytes that it should be about; empty: that is not examined.
+        parts: The signed statement and the readable answer.
+        moment: The present time, with a time zone.
+        trust: Trusted certificates and keys; None does not examine the signer.
+        sha256: SHA-256 of the text that the statement should describe; empty does not examine it.
     """
     trust = trust or Trust()
     try:
-        header, public, certificates = _signer(found[0])
-        content, said = _said(found[0], str(header["alg"]), public)
+        header, public, certificates = _signer(parts[0])
+        document, statement = _verified(parts[0], str(header["alg"]), public)
     except Exception:  # libraries have many ways of not understanding what a stranger sends
-        broken = point(BAD, "statement.broken", named="integrity")
+        broken = point(BAD, "statement.broken", check_name="integrity")
         return StatementCheck(checks=(broken,))
-    checks = [point(GOOD, "statement.intact", named="integrity")]
-    checks += _compared(found, content)
+    checks = [point(GOOD, "statement.intact", check_name="integrity")]
+    checks += _compared(parts, document)
     if certificates:
         facts = describe(certificates[0])
         checks.append(
             point(
                 NOTICE if facts.self_signed else GOOD,
                 "statement.certificate",
-                named="signer",
+                check_name="signer",
                 subject=facts.subject,
                 issuer=facts.issuer,
                 sha=facts.sha256,
@@ -430,37 +432,37 @@ def check_statement(
         fingerprint, until = facts.sha256, facts.not_after
     else:
         fingerprint, until = hashlib.sha256(public).hexdigest(), None
-        checks.append(point(GOOD, "statement.signer-key", named="signer", sha=fingerprint))
+        checks.append(point(GOOD, "statement.signer-key", check_name="signer", sha=fingerprint))
     checks.append(_trusted(trust, public, certificates, moment, until))
     if not sha256:
-        checks.append(point(OPEN, "statement.no-text", named="text"))
+        checks.append(point(OPEN, "statement.no-text", check_name="text"))
     else:
-        same = sha256 == said.answer["sha256"]
+        same = sha256 == statement.answer["sha256"]
         key = "statement.text-same" if same else "statement.text-other"
-        checks.append(point(GOOD if same else BAD, key, named="text"))
-    return StatementCheck(checks=tuple(checks), statement=said, fingerprint=fingerprint)
+        checks.append(point(GOOD if same else BAD, key, check_name="text"))
+    return StatementCheck(checks=tuple(checks), statement=statement, fingerprint=fingerprint)
 
 
-def _compared(found: Found, content: dict[str, Any]) -> list[CheckedPoint]:
-    """Hold what stands beside a statement against what was signed."""
-    former = content["schema"] == FORMER
-    _, copy, whole = found
+def _compared(parts: StatementParts, document: dict[str, Any]) -> list[CheckedPoint]:
+    """Compare the readable answer with the signed one."""
+    former = document["schema"] == FORMER
+    _, copy, is_check = parts
     if copy is None:
         key = "statement.former"
-        return [point(NOTICE, key, named="copy")] if former else []
+        return [point(NOTICE, key, check_name="copy")] if former else []
     if former:
-        return [point(BAD, "statement.copy-former", named="copy")]
-    signed = content["check"] if whole else {"answer": content["check"]["answer"]}
-    places = [*_different(signed, _with_digest(copy), "")]
-    if not places:
-        return [point(GOOD, "statement.copy-same", named="copy")]
-    key = "statement.copy-more" if len(places) > _MOST_NAMED else "statement.copy-differs"
-    named = ", ".join(places[:_MOST_NAMED])
-    return [point(BAD, key, named="copy", count=len(places), places=named)]
+        return [point(BAD, "statement.copy-former", check_name="copy")]
+    signed = document["check"] if is_check else {"answer": document["check"]["answer"]}
+    differences = [*_different(signed, _with_digest(copy), "")]
+    if not differences:
+        return [point(GOOD, "statement.copy-same", check_name="copy")]
+    key = "statement.copy-more" if len(differences) > _MOST_NAMED else "statement.copy-differs"
+    listed = ", ".join(differences[:_MOST_NAMED])
+    return [point(BAD, key, check_name="copy", count=len(differences), places=listed)]
 
 
 def _with_digest(copy: dict[str, Any]) -> dict[str, Any]:
-    """Return a copy with what stands for its record in what is signed."""
+    """Replace the record of a readable answer by its digest, as in the signed answer."""
     answer = dict(copy["answer"])
     if "record" in answer:
         try:
@@ -470,50 +472,50 @@ def _with_digest(copy: dict[str, Any]) -> dict[str, Any]:
     return {**copy, "answer": answer}
 
 
-def _different(signed: Any, here: Any, place: str) -> Iterator[str]:
-    """Yield the places where a copy is not what was signed."""
-    if isinstance(signed, dict) and isinstance(here, dict):
-        for name in [*signed, *(name for name in here if name not in signed)]:
-            below = f"{place}.{_name(name)}".removeprefix(".")
-            if name in signed and name in here:
-                yield from _different(signed[name], here[name], below)
+def _different(signed: Any, copy: Any, path: str) -> Iterator[str]:
+    """Yield the paths at which a copy differs from the signed value."""
+    if isinstance(signed, dict) and isinstance(copy, dict):
+        for name in [*signed, *(name for name in copy if name not in signed)]:
+            below = f"{path}.{_name(name)}".removeprefix(".")
+            if name in signed and name in copy:
+                yield from _different(signed[name], copy[name], below)
             else:
                 yield below
-    elif isinstance(signed, list) and isinstance(here, list) and len(signed) == len(here):
-        for number, (one, other) in enumerate(zip(signed, here, strict=True)):
-            yield from _different(one, other, f"{place}[{number}]")
-    elif not _same(signed, here):
-        yield place
+    elif isinstance(signed, list) and isinstance(copy, list) and len(signed) == len(copy):
+        for number, (signed_value, copied_value) in enumerate(zip(signed, copy, strict=True)):
+            yield from _different(signed_value, copied_value, f"{path}[{number}]")
+    elif not _same(signed, copy):
+        yield path
 
 
-def _same(signed: object, here: object) -> bool:
+def _same(signed: object, copy: object) -> bool:
     try:
-        return canonical(signed) == canonical(here)
-    except ValueError:  # a number or sign that no canonical JSON holds
+        return canonical(signed) == canonical(copy)
+    except ValueError:  # a number or character that canonical JSON cannot hold
         return False
 
 
 def _name(name: str) -> str:
-    """Return a stranger's name so that it can be printed."""
+    """Return a name from the file in a form that is safe to print."""
     if re.fullmatch(r"[\w-]+", name, re.ASCII) is None:
         name = json.dumps(name)
     return name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…"
 
 
 def _decoded(part: str) -> bytes:
-    """Return the bytes of a part; there is one way to write them.
+    """Decode a part of a signature, in canonical base64url.
 
     Raises:
-        ValueError: It is written in another.
+        ValueError: The part is not canonical.
     """
-    data = base64.urlsafe_b64decode(part + "=" * (-len(part) % 4))
-    if base64.urlsafe_b64encode(data).rstrip(b"=").decode() != part:
+    decoded = base64.urlsafe_b64decode(part + "=" * (-len(part) % 4))
+    if base64.urlsafe_b64encode(decoded).rstrip(b"=").decode() != part:
         raise ValueError("base64url")
-    return data
+    return decoded
 
 
 def _signer(statement: str) -> tuple[dict[str, Any], bytes, list[x509.Certificate]]:
-    """Return header, public key (DER) and certificates, none of them believed yet."""
+    """Return header, public key (DER) and certificates, none of them verified yet."""
     from cryptography import x509
     from joserfc.jwk import OKPKey
 
@@ -523,15 +525,17 @@ def _signer(statement: str) -> tuple[dict[str, Any], bytes, list[x509.Certificat
         raise ValueError("header")
     if "x5c" in header:
         chain = header["x5c"][:_MOST_CERTIFICATES]
-        certificates = [x509.load_der_x509_certificate(base64.b64decode(one)) for one in chain]
+        certificates = [
+            x509.load_der_x509_certificate(base64.b64decode(encoded)) for encoded in chain
+        ]
         return header, _public_der(certificates[0].public_key()), certificates
-    if header["alg"] != OWN or set(header["jwk"]) - {"kty", "crv", "x", "kid"}:
+    if header["alg"] != OWN_ALGORITHM or set(header["jwk"]) - {"kty", "crv", "x", "kid"}:
         raise ValueError("key")
     return header, _public_der(OKPKey.import_key(header["jwk"]).public_key), []
 
 
-def _said(statement: str, algorithm: str, public: bytes) -> tuple[dict[str, Any], Statement]:
-    """Return what was signed, and what is shown of it."""
+def _verified(statement: str, algorithm: str, public: bytes) -> tuple[dict[str, Any], Statement]:
+    """Verify the signature; return the signed document and its statement."""
     from joserfc import jws
 
     if algorithm not in ALGORITHMS:
@@ -541,8 +545,8 @@ def _said(statement: str, algorithm: str, public: bytes) -> tuple[dict[str, Any]
     registry.max_payload_length = MAX_BYTES
     key = joserfc_key(public, algorithm)
     signed = jws.deserialize_compact(statement, key, registry=registry).payload
-    content = read_json(signed)
-    return content, Statement.of(content)
+    document = read_json(signed)
+    return document, Statement.of(document)
 
 
 def _trusted(
@@ -553,34 +557,35 @@ def _trusted(
     until: datetime | None,
 ) -> CheckedPoint:
     if not trust:
-        return point(OPEN, "statement.trust-none", named="trust")
+        return point(OPEN, "statement.trust-none", check_name="trust")
     if until is not None and moment > until:
         return point(BAD, "trust.expired", when=until.astimezone(UTC).isoformat())
     if public in trust.keys or _vouched(trust, certificates, moment):
-        return point(GOOD, "statement.trust-good", named="trust")
-    return point(BAD, "statement.trust-other", named="trust")
+        return point(GOOD, "statement.trust-good", check_name="trust")
+    return point(BAD, "statement.trust-other", check_name="trust")
 
 
 def _vouched(trust: Trust, certificates: Sequence[x509.Certificate], moment: datetime) -> bool:
-    """Say whether a trusted certificate vouches for the first of these."""
+    """Return whether a trusted certificate vouches for the first of these certificates."""
     if not certificates or not trust.certificates:
         return False
     from asn1crypto import x509 as forms
     from cryptography.hazmat.primitives.serialization import Encoding
     from pyhanko_certvalidator import CertificateValidator, ValidationContext
 
-    first, *others = (
-        forms.Certificate.load(one.public_bytes(Encoding.DER)) for one in certificates
+    first, *intermediates = (
+        forms.Certificate.load(certificate.public_bytes(Encoding.DER))
+        for certificate in certificates
     )
     context = ValidationContext(
         trust_roots=[forms.Certificate.load(der) for der in trust.certificates],
         allow_fetching=False,
         moment=moment,
     )
-    validator = CertificateValidator(first, list(others), validation_context=context)
+    validator = CertificateValidator(first, list(intermediates), validation_context=context)
     try:
         drive(validator.async_validate_path())
-    except Exception:  # whatever keeps it from being vouched for
+    except Exception:  # the library raises various errors for an untrusted chain
         return False
     usage = first.key_usage_value
     return usage is None or bool(usage.native & USAGES)
@@ -591,5 +596,5 @@ def _public_der(key: Any) -> bytes:
     from cryptography.hazmat.primitives import serialization
 
     form = serialization.PublicFormat.SubjectPublicKeyInfo
-    made: bytes = key.public_bytes(serialization.Encoding.DER, form)
-    return made
+    der: bytes = key.public_bytes(serialization.Encoding.DER, form)
+    return der

@@ -1,12 +1,12 @@
-"""The child that typesets: ``python -m pura.report.typesetter``.
+"""The child process that typesets: ``python -m pura.report.typesetter``.
 
-typst holds the interpreter as long as it works, a second for a long document; a window would stand
-still meanwhile. Standard input: one line of JSON, then bytes. For a report of ours the line has
-what typst gets and the length of the logo that follows; where typst refuses, the kind of its error
-is the answer, with :data:`REFUSED` as exit status. For a report of a stranger, which is made again
-to compare it, the line has the lengths of record and particulars that follow, and the work is done
-in the sandbox; the answer is empty where none can be made. Both lines name a folder for the child
-alone. Standard output: the PDF.
+typst blocks the interpreter while it works, a second for a long document, and a window would freeze
+meanwhile. Standard input: one line of JSON, then bytes. For our own report the line holds the
+inputs of typst and the length of the logo that follows; if typst fails, the answer is the kind of
+its error, with :data:`REFUSED` as exit status. For a stranger's report, which is made again to
+compare it, the line holds the lengths of record and particulars that follow, and the work is done
+in the sandbox; the answer is empty if no report can be made. Either line names a private folder for
+the child. Standard output: the PDF.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ _CPU_SECONDS: Final = 60
 
 
 def apart(heartbeat: Callable[[], None]) -> Typeset:
-    """Return what typesets in a child.
+    """Return a function that typesets in a child process.
 
     Args:
-        heartbeat: Called twenty times a second; whatever it raises ends the child first.
+        heartbeat: Called twenty times a second; if it raises, the child is killed first.
     """
 
     def work(inputs: dict[str, str], logo: bytes | None) -> bytes:
         size = None if logo is None else len(logo)
-        # A child that is killed cannot take its folder away.
+        # A child that is killed cannot remove its folder.
         with tempfile.TemporaryDirectory(prefix="pura-typeset-") as folder:
             head = {"inputs": inputs, "logo": size, "folder": folder}
             return _typeset(json_text(head).encode() + b"\n" + (logo or b""), heartbeat)
@@ -53,11 +53,11 @@ def apart(heartbeat: Callable[[], None]) -> Typeset:
     return work
 
 
-def _typeset(data: bytes, heartbeat: Callable[[], None]) -> bytes:
-    for _ in range(_TRIES):  # one that was killed, for memory say, has another try
+def _typeset(request: bytes, heartbeat: Callable[[], None]) -> bytes:
+    for _ in range(_TRIES):  # a child that was killed, for memory say, gets another try
         with os_error_as(ReportError, "reader.start"):
             child = start_child(__name__, own=True)
-        ending = converse(child, data, seconds=SECONDS, most=MOST_BYTES, heartbeat=heartbeat)
+        ending = converse(child, request, seconds=SECONDS, most=MOST_BYTES, heartbeat=heartbeat)
         if ending.status == 0:
             return ending.answer
         if ending.status == REFUSED:
@@ -68,32 +68,32 @@ def _typeset(data: bytes, heartbeat: Callable[[], None]) -> bytes:
 
 
 def main() -> None:
-    """Read what is to be typeset, and write the PDF."""
+    """Read the request, and write the PDF."""
     linux.die_with_parent()
     source = sys.stdin.buffer
     head = json.loads(source.readline())
     tempfile.tempdir = head["folder"]
     status = 0
     if "record" in head:
-        made = _remade(head, source)
+        output = _remade(head, source)
     else:
         logo = None if head["logo"] is None else source.read(head["logo"])
         try:
-            made = typeset(head["inputs"], logo)
+            output = typeset(head["inputs"], logo)
         except ReportError as error:
-            made, status = str(error.values.get("kind", "")).encode(), REFUSED
-    sys.stdout.buffer.write(made)
+            output, status = str(error.values.get("kind", "")).encode(), REFUSED
+    sys.stdout.buffer.write(output)
     sys.stdout.buffer.flush()
     os._exit(status)
 
 
 def _remade(head: dict[str, Any], source: BinaryIO) -> bytes:
-    """Shut the sandbox, then read a stranger's record and particulars and make the report."""
+    """Enter the sandbox, then read a stranger's record and particulars and make the report."""
     import typst  # noqa: F401  (before the sandbox)
 
     from pura.report.build import remake
 
-    public_keys()  # read once, before nothing can be read any more
+    public_keys()  # cached here, since no file can be read inside the sandbox
     readable = [resource("report"), resource("ui"), resource("languages"), *linux.libraries()]
     try:
         linux.shut(
@@ -104,9 +104,9 @@ def _remade(head: dict[str, Any], source: BinaryIO) -> bytes:
         )
     except OSError:
         os._exit(NOT_SHUT_STATUS)
-    record, told = source.read(head["record"]), source.read(head["particulars"])
+    record, particulars = source.read(head["record"]), source.read(head["particulars"])
     try:
-        return remake(record, told)
+        return remake(record, particulars)
     except (PuraError, ValueError):
         return b""
 

@@ -1,9 +1,9 @@
-"""Marks that other programs write: their public settings, as a profile holds them.
+"""Third-party marks: the public settings of other programs' watermarks, as in a profile.
 
-What is secret at the other program (a number, or a list of them) stands in the profile only sealed
-under a key of ours (:mod:`pura.keys.sealed`), so it has the same custody as every key.
+The secret of the other program (a number, or a list of numbers) is in the profile only sealed under
+a key of this program (:mod:`pura.keys.sealed`), so that it is protected like every key.
 
-A scheme more is a class here and a row of :data:`FOREIGN`, and what its key draws, in
+To add a scheme, add a class here, a row of :data:`FOREIGN`, and the draws of its key in
 :func:`pura.detect.local.third_party.draws_of`.
 """
 
@@ -24,7 +24,7 @@ LEFT_HASH: Final = "lefthash"
 SELF_HASH: Final = "selfhash"
 _SEALED: Final = rf"[\x00-\x7f]{{1,{MAX_SEALED}}}"
 _HEX: Final = re.compile(r"(?:0[xX])?[0-9a-fA-F]{1,16}")
-_USUAL_HASHING_KEY: Final = 15_485_863  # of transformers, where the settings name none
+_USUAL_HASHING_KEY: Final = 15_485_863  # default of transformers
 ContextWidth: TypeAlias = Annotated[int, whole(1, MAX_WIDTH)]
 Share: TypeAlias = Annotated[float, number(0.0, 1.0, "()")]
 Settings: TypeAlias = tuple[dict[str, Any], Sequence[Any]]
@@ -32,13 +32,13 @@ Settings: TypeAlias = tuple[dict[str, Any], Sequence[Any]]
 
 @dataclass(frozen=True, kw_only=True)
 class ForeignMark:
-    """What all have in common.
+    """Base class of the settings of third-party marks.
 
     Attributes:
-        title: What people call the scheme, in every language.
+        title: Name of the scheme in every language.
         program: The program that writes it.
-        key_range: The least number of a secret, and the one after the greatest.
-        key_count: How many numbers a secret has at most.
+        key_range: Least number of a secret, and the one after the greatest.
+        key_count: Greatest count of numbers in a secret.
         sharpened: The probabilities of a model sharpen the bets on it.
         sealed: The other program's secret, sealed; base64.
         context_width: Tokens of a context.
@@ -55,25 +55,25 @@ class ForeignMark:
 
     @property
     def key_weights(self) -> tuple[float, ...]:
-        """How often each of its keys chooses a token, where it draws uniform numbers."""
+        """Share of the tokens that each of its keys chooses, if it draws uniform numbers."""
         return (1.0,)
 
     @property
     def chance(self) -> float:
-        """How often a draw is a hit by chance, where it draws hits."""
+        """Probability that a draw is a hit by chance, if it draws hits."""
         return 0.5
 
     @classmethod
-    def read(cls, data: Mapping[str, Any], width: int | None) -> Settings | None:
-        """Read the settings as the program has them.
+    def read(cls, configuration: Mapping[str, Any], width: int | None) -> Settings | None:
+        """Read the configuration of the other program.
 
         Args:
-            data: Parsed JSON.
-            width: Rows of the generating model's output; None where that is not known yet.
+            configuration: Parsed JSON.
+            width: Rows of the generating model's output; None if this is not known yet.
 
         Returns:
-            Settings that are no secret, by their names here, and the secret; None: of another
-            scheme.
+            The public settings by their names in a profile, and the secret; None if the
+            configuration is of another scheme.
         """
         raise NotImplementedError
 
@@ -82,14 +82,14 @@ class ForeignMark:
             check(self)
 
     @classmethod
-    def from_dict(cls, data: object) -> Self:
+    def from_dict(cls, json_value: object) -> Self:
         """Read the settings from parsed JSON.
 
         Raises:
             ProfileError: Names the one that is missing, unknown, or of a wrong type or range.
         """
         with refused_as(ProfileError, "profile", SETTINGS_FIELD):
-            return decode(cls, data)
+            return decode(cls, json_value)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as plain JSON values, every one of them."""
@@ -119,16 +119,23 @@ class GumbelMark(ForeignMark):
         return (1.0,) if self.alpha is None else (1 - self.alpha, self.alpha)
 
     @classmethod
-    def read(cls, data: Mapping[str, Any], width: int | None) -> Settings | None:
-        """Read ``--watermark-config``; ``alpha`` must stand in it, for its default has changed."""
+    def read(cls, configuration: Mapping[str, Any], width: int | None) -> Settings | None:
+        """Read ``--watermark-config``; ``alpha`` is required, since its default has changed."""
         del width
-        algorithm = data.get("algorithm", "gumbel")
-        alpha = data.get("alpha") if algorithm == "dual_key_gumbel" else None
-        if algorithm not in ("gumbel", "dual_key_gumbel") or type(data.get("key")) is not int:
+        algorithm = configuration.get("algorithm", "gumbel")
+        alpha = configuration.get("alpha") if algorithm == "dual_key_gumbel" else None
+        if (
+            algorithm not in ("gumbel", "dual_key_gumbel")
+            or type(configuration.get("key")) is not int
+        ):
             return None
-        if data.get("prf", "philox") != "philox" or (algorithm != "gumbel" and alpha is None):
+        if configuration.get("prf", "philox") != "philox" or (
+            algorithm != "gumbel" and alpha is None
+        ):
             return None
-        return {"context_width": data.get("context_width", 4), "alpha": alpha}, [data["key"]]
+        return {"context_width": configuration.get("context_width", 4), "alpha": alpha}, [
+            configuration["key"]
+        ]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,15 +156,17 @@ class MurmurMark(ForeignMark):
     mixing: Share = 0.5
 
     @classmethod
-    def read(cls, data: Mapping[str, Any], width: int | None) -> Settings | None:
+    def read(cls, configuration: Mapping[str, Any], width: int | None) -> Settings | None:
         """Read ``--watermark-config``: keys in hexadecimal; with two also how they are mixed."""
         del width
-        keys = [data[name] for name in ("key", "key_b") if data.get(name) is not None]
-        mixing = data.get("mixing_probability", cls.mixing if len(keys) < 2 else None)
+        keys = [
+            configuration[name] for name in ("key", "key_b") if configuration.get(name) is not None
+        ]
+        mixing = configuration.get("mixing_probability", cls.mixing if len(keys) < 2 else None)
         hexadecimal = all(isinstance(key, str) and _HEX.fullmatch(key) for key in keys)
-        if data.get("key") is None or not hexadecimal or mixing is None:
+        if configuration.get("key") is None or not hexadecimal or mixing is None:
             return None
-        settings = {"context_width": data.get("context_window", 4), "mixing": mixing}
+        settings = {"context_width": configuration.get("context_window", 4), "mixing": mixing}
         return settings, [int(key, 16) for key in keys]
 
 
@@ -180,18 +189,18 @@ class SynthIdMark(ForeignMark):
     table_seed: Annotated[int, whole(0, (1 << 32) - 1)] = 0
 
     @classmethod
-    def read(cls, data: Mapping[str, Any], width: int | None) -> Settings | None:
+    def read(cls, configuration: Mapping[str, Any], width: int | None) -> Settings | None:
         """Read ``SynthIDTextWatermarkingConfig``."""
         del width
-        if not isinstance(data.get("keys"), list) or "ngram_len" not in data:
+        if not isinstance(configuration.get("keys"), list) or "ngram_len" not in configuration:
             return None
-        length = data["ngram_len"]
+        length = configuration["ngram_len"]
         settings = {
             "context_width": length - 1 if type(length) is int else length,
-            "table_size": data.get("sampling_table_size", 1 << 16),
-            "table_seed": data.get("sampling_table_seed", 0),
+            "table_size": configuration.get("sampling_table_size", 1 << 16),
+            "table_seed": configuration.get("sampling_table_seed", 0),
         }
-        return settings, data["keys"]
+        return settings, configuration["keys"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -213,7 +222,7 @@ class KgwMark(ForeignMark):
 
     @property
     def list_size(self) -> int:
-        """How many tokens are green, of ``list_width``."""
+        """Number of green tokens among ``list_width``."""
         return int(self.list_width * self.gamma)
 
     @property
@@ -222,17 +231,17 @@ class KgwMark(ForeignMark):
         return self.list_size / self.list_width
 
     @classmethod
-    def read(cls, data: Mapping[str, Any], width: int | None) -> Settings | None:
+    def read(cls, configuration: Mapping[str, Any], width: int | None) -> Settings | None:
         """Read ``WatermarkingConfig``."""
-        if not data.keys() & {"greenlist_ratio", "seeding_scheme"}:
+        if not configuration.keys() & {"greenlist_ratio", "seeding_scheme"}:
             return None
         settings = {
-            "context_width": data.get("context_width", 1),
-            "gamma": data.get("greenlist_ratio", 0.25),
-            "seeding": data.get("seeding_scheme", LEFT_HASH),
+            "context_width": configuration.get("context_width", 1),
+            "gamma": configuration.get("greenlist_ratio", 0.25),
+            "seeding": configuration.get("seeding_scheme", LEFT_HASH),
             "list_width": width,
         }
-        return settings, [data.get("hashing_key", _USUAL_HASHING_KEY)]
+        return settings, [configuration.get("hashing_key", _USUAL_HASHING_KEY)]
 
 
 FOREIGN: Final[dict[str, type[ForeignMark]]] = {
@@ -243,18 +252,18 @@ FOREIGN: Final[dict[str, type[ForeignMark]]] = {
 }
 """Settings by the name of the scheme, as a profile names it."""
 FOREIGN_NAMES: Final = {name: kind.title for name, kind in FOREIGN.items()}
-"""What people call them, in every language."""
+"""Names of the schemes for people, in every language."""
 SETTINGS_FIELD: Final = "foreign"
 
 
 @dataclass(frozen=True, kw_only=True)
 class ForeignSettings:
-    """What another program was started with.
+    """The configuration of another program's mark.
 
     Attributes:
-        scheme: As a profile names it.
-        settings: Those of its :data:`FOREIGN` settings that are no secret.
-        secret: Its numbers. Hazard: in the clear.
+        scheme: Name of the scheme in a profile.
+        settings: Its public settings.
+        secret: The numbers of its secret. Hazard: not encrypted.
     """
 
     scheme: str
@@ -263,28 +272,29 @@ class ForeignSettings:
 
     @property
     def usable(self) -> bool:
-        """The secret consists of as many numbers as it may, each within its range."""
+        """Whether the secret has an allowed count of numbers, each within its range."""
         kind = FOREIGN[self.scheme]
         low, high = kind.key_range
         return 0 < len(self.secret) <= kind.key_count and all(
-            type(one) is int and low <= one < high for one in self.secret
+            type(part) is int and low <= part < high for part in self.secret
         )
 
 
-def foreign_settings(data: object, width: int | None) -> ForeignSettings | None:
+def foreign_settings(configuration: object, width: int | None) -> ForeignSettings | None:
     """Read the settings of another program's mark, its secret included.
 
     Args:
-        data: Parsed JSON, as the program has it; see the ``read`` of each scheme.
-        width: Rows of the generating model's output; None where that is not known yet.
+        configuration: Parsed JSON of the other program; see the ``read`` of each scheme.
+        width: Rows of the generating model's output; None if this is not known yet.
 
     Returns:
-        The settings; None where they are of no scheme that is known here, or cannot be right.
+        The settings; None if the scheme is unknown, or the secret cannot be right.
     """
-    if not isinstance(data, Mapping):
+    if not isinstance(configuration, Mapping):
         return None
     for scheme, kind in FOREIGN.items():
-        if (found := kind.read(data, width)) is not None:
-            read = ForeignSettings(scheme=scheme, settings=found[0], secret=tuple(found[1]))
+        if (configured := kind.read(configuration, width)) is not None:
+            settings, secret = configured
+            read = ForeignSettings(scheme=scheme, settings=settings, secret=tuple(secret))
             return read if read.usable else None
     return None

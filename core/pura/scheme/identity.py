@@ -1,7 +1,8 @@
-"""The value that names a mark: which key, which epoch of it, which profile, which payload.
+"""The identity of a mark: its key, the epoch of the key, its profile and its payload.
 
-A payload alone names nobody: number 417 under one key and number 417 under another are two marks.
-Every look-up of a recipient therefore takes a :class:`MarkIdentity`, and no function takes bits.
+A payload alone identifies nobody: number 417 under one key and number 417 under another are two
+marks. Every look-up of a recipient therefore takes a :class:`MarkIdentity`, and no function takes
+only bits.
 """
 
 from __future__ import annotations
@@ -20,15 +21,16 @@ _EPOCH: Final = re.compile(r"|[0-9]{4}-(W[0-9]{2}|[0-9]{2}(-[0-9]{2})?)")
 
 @dataclass(frozen=True, kw_only=True)
 class PayloadSeries:
-    """Payloads that could be taken for each other: those of one key, epoch and profile.
+    """The payloads of one key, epoch and profile, which could be confused with each other.
 
-    Within a series every payload is issued once; between series a payload means nothing.
+    Within a series every payload is issued only once. Equal payloads of different series are not
+    related.
 
     Attributes:
-        key: Fingerprint of the secret key, 16 hexadecimal digits. Where the marking key was derived
-            for an epoch, that of the key it was derived from.
+        key: Fingerprint of the secret key, 16 hexadecimal digits. If the marking key was derived
+            for an epoch, the fingerprint of the key that it was derived from.
         epoch: Day ``2026-11-28``, ISO week ``2026-W48`` or month ``2026-11`` that the marking key
-            was derived for; empty where the key marks by itself.
+            was derived for; empty if it was not derived for an epoch.
         profile: Fingerprint of the profile, 16 hexadecimal digits.
     """
 
@@ -58,7 +60,7 @@ class PayloadSeries:
 
 @dataclass(frozen=True, kw_only=True)
 class MarkIdentity(PayloadSeries):
-    """What one mark is, so that it cannot be taken for another.
+    """The complete identity of a mark.
 
     Attributes:
         payload: The bits that the text carries.
@@ -68,7 +70,7 @@ class MarkIdentity(PayloadSeries):
 
     @property
     def series(self) -> PayloadSeries:
-        """The payloads that it could be taken for: same key, epoch and profile."""
+        """The series of payloads with the same key, epoch and profile."""
         return PayloadSeries(key=self.key, epoch=self.epoch, profile=self.profile)
 
     def with_payload(self, payload: Payload) -> MarkIdentity:

@@ -1,4 +1,4 @@
-"""Positions of the codeword: what a text says of each of them."""
+"""Positions of the codeword, and the readings of a text at each of them."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ def sum_llrs(index: I64, arity: I64, llr_nats: F64, length: int) -> tuple[F64, I
 
     Args:
         index: int64 [S], first codeword position of each step that carries bits.
-        arity: int64 [S], how many it reads.
+        arity: int64 [S], number of bits of each step.
         llr_nats: float64 [S, 3], NaN beyond the arity.
         length: ``n``.
 
     Returns:
-        Sums float64 [n] in nats and numbers of readings int64 [n].
+        The sums in nats, float64 [n], and the numbers of readings, int64 [n].
     """
     read = np.arange(llr_nats.shape[1])[None, :] < arity[:, None]
     position = (index[:, None] + np.arange(llr_nats.shape[1])[None, :]) % length

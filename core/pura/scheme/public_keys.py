@@ -1,9 +1,9 @@
-"""Keys that everybody knows, so that a mark under one of them says nothing about its source.
+"""Publicly known keys, under which a mark does not identify its source.
 
-A key is public once it stands where anyone can read it: the sample's, those of the documentation,
-of test vectors and tests, and keys that people type to try something out, such as 32 zeros or
-``000102…1e1f``. None of them can be stored as an organisation's key, and a finding that one of them
-took part in stays a draft. Keys are recognised by their fingerprints.
+A key is public if it is published anywhere: the key of the sample, keys of the documentation, of
+test vectors and tests, and keys that people type to try something out, such as 32 zeros or
+``000102…1e1f``. None of them can be stored as an organisation's key, and reports of findings with
+them remain drafts. Keys are recognised by their fingerprints.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from pura.scheme.keys import KEY_BYTES, fingerprint_of
 
 SCHEMA: Final = "pura-public-keys/1"
 PATTERN: Final = "pattern"
-"""Stands in the place of a file for a key that follows a pattern."""
+"""Value in place of a file name for a key that follows a pattern."""
 _SMALL_NUMBERS: Final = 1024
-"""So many whole numbers from 0 on are keys that programs write when they need several."""
+"""Count of integers from 0 on that are recognised as keys; programs use them for several keys."""
 
 
 def pattern_secrets() -> Iterator[bytes]:
@@ -31,8 +31,8 @@ def pattern_secrets() -> Iterator[bytes]:
     """
     for start in range(256):
         yield bytes([start]) * KEY_BYTES
-        yield bytes((start + place) % 256 for place in range(KEY_BYTES))
-        yield bytes((start - place) % 256 for place in range(KEY_BYTES))
+        yield bytes((start + offset) % 256 for offset in range(KEY_BYTES))
+        yield bytes((start - offset) % 256 for offset in range(KEY_BYTES))
     for number in range(_SMALL_NUMBERS):
         yield number.to_bytes(KEY_BYTES, "big")
         yield number.to_bytes(KEY_BYTES, "little")
@@ -40,15 +40,15 @@ def pattern_secrets() -> Iterator[bytes]:
 
 @cache
 def public_keys() -> Mapping[str, str]:
-    """Return the fingerprints of all public keys, each with the file that it stands in.
+    """Return the fingerprints of all public keys, each with the file that contains it.
 
     The list is made of this project's own files by ``packaging/setup/public_keys.py``.
     """
-    data = json.loads(resource("public-keys.json").read_text(encoding="utf-8"))
+    parsed = json.loads(resource("public-keys.json").read_text(encoding="utf-8"))
     patterns = {fingerprint_of(secret): PATTERN for secret in pattern_secrets()}
-    return {**patterns, **data["keys"]}
+    return {**patterns, **parsed["keys"]}
 
 
 def is_public(fingerprint: str) -> bool:
-    """Whether anyone can know the key of a fingerprint."""
+    """Return whether the key of a fingerprint is publicly known."""
     return fingerprint in public_keys()

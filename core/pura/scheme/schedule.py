@@ -1,6 +1,7 @@
-"""Which steps carry bits: the one piece of code that generator and verifier share.
+"""The schedule of the steps that carry bits (scheme.md §3, paper §4.1).
 
-scheme.md §3, paper §4.1 "Context-gated payload scheduling". Two copies would drift.
+Generator and verifier share this code, since two copies would diverge. The paper calls it
+"context-gated payload scheduling".
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from pura.scheme.profile import Profile
 
 
 class Gate(IntEnum):
-    """Why a token carries bits or not."""
+    """Reason why a token carries bits or not."""
 
     CARRIES = 0
     NO_CONTEXT = 1
@@ -29,13 +30,13 @@ class Gate(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The schedule's word on one token.
+    """The decision of the schedule for one token.
 
     Attributes:
-        arity: ``a_t``, bits read by this step; 0 means plain sampling.
-        phase: ``U_t`` in [0, 1); 0 when the step carries nothing.
-        index: ``idx_t``, the first codeword position; 0 when the step carries nothing.
-        gate: Why.
+        arity: ``a_t``, bits that this step carries; 0 means ordinary sampling.
+        phase: ``U_t`` in [0, 1); 0 if the step carries nothing.
+        index: ``idx_t``, the first codeword position; 0 if the step carries nothing.
+        gate: Reason for the decision.
     """
 
     arity: int
@@ -56,20 +57,20 @@ def context_bytes(token_ids: Iterable[int]) -> bytes:
 def contexts_before(
     texts: Iterable[npt.NDArray[np.int64]], before: Iterable[Sequence[int]], profile: Profile
 ) -> frozenset[bytes]:
-    """Return the contexts of a text that stand in what is known to have stood before it.
+    """Return the contexts of a text that also occur in the known text before it.
 
-    Where that was written under the same key, the phases of these contexts are not new, so an
-    audit reads nothing at them (evidence.md §3, "Known context"). No key is needed to tell.
+    If the earlier text was written under the same key, the phases of these contexts are not new, so
+    an audit reads nothing at them (evidence.md §3, "Known context"). This needs no key.
 
     Args:
         texts: int64 [L] each, the token ids of the forms of the text.
-        before: The token ids of all that is known to have stood before it, or may have.
-        profile: Names the context window.
+        before: The token ids of all texts that preceded it, or may have.
+        profile: Profile with the context window.
     """
     width = profile.context_window
-    own = {context for ids in texts for context in _contexts(ids.tolist(), width)}
+    text_contexts = {context for ids in texts for context in _contexts(ids.tolist(), width)}
     return frozenset(
-        context for ids in before for context in _contexts(ids, width) if context in own
+        context for ids in before for context in _contexts(ids, width) if context in text_contexts
     )
 
 
@@ -79,13 +80,13 @@ def _contexts(ids: Sequence[int], width: int) -> Iterator[bytes]:
 
 
 class Scheduler:
-    """Walks along one text and decides, token by token, what each one carries.
+    """Decides for each token of a text, in order, how many bits it carries.
 
     Args:
-        key: The secret key. Hazard: held for the walk.
+        key: The secret key. Hazard: kept in memory while the scheduler is in use.
         profile: Thresholds, context window, history rule, codeword length.
-        before: Contexts that carry nothing, since the verifier knows that they stood before the
-            text; see :func:`contexts_before`. A generator names none.
+        before: Contexts that carry nothing, since the verifier knows that they precede the text;
+            see :func:`contexts_before`. A generator gives none.
     """
 
     def __init__(
@@ -99,10 +100,10 @@ class Scheduler:
         self._length = profile.codeword_length
         self._context = b""
         self._history: set[int] = set()
-        self._added: list[int | None] = []  # by step: what it put into the history
+        self._added: list[int | None] = []  # for each step the seed that it added to the history
 
     def step(self, entropy_bits: float) -> Step:
-        """Decide about the next token, before it is known.
+        """Return the decision for the next token, before the token is known.
 
         Args:
             entropy_bits: ``H_t``, Shannon entropy in bits of the next-token distribution after
@@ -128,14 +129,14 @@ class Scheduler:
         return Step(arity, unit_interval(seed), index, Gate.CARRIES)
 
     def push(self, token_id: int) -> None:
-        """Tell the walk which token stood at this step."""
+        """Append the token of this step to the context."""
         self._context = (self._context + context_bytes((token_id,)))[-self._width :]
 
     def rewind(self, tokens: Sequence[int]) -> None:
-        """Take back the last steps, as if their tokens had never been drawn.
+        """Undo the last steps, as if their tokens had never been drawn.
 
         Args:
-            tokens: The text that is left, from its beginning.
+            tokens: The remaining text, from its beginning.
         """
         self._history.difference_update(
             seed for seed in self._added[len(tokens) :] if seed is not None
@@ -166,7 +167,7 @@ class Schedule:
         return int(self.token.size)
 
     def part(self, rows: slice) -> Schedule:
-        """Return some of the steps; the gate stays that of the whole text."""
+        """Return some of the steps; the gate remains that of the whole text."""
         return Schedule(
             token=self.token[rows],
             arity=self.arity[rows],
@@ -192,12 +193,12 @@ def schedule(
         entropy_bits: float64 [L], entropy of the distribution that predicted each token.
         key: The secret key.
         profile: The profile that generator and verifier share.
-        before: Contexts that stand in what is known to have stood before the text.
+        before: Contexts that also occur in the known text before it.
         checkpoint: Called every few thousand tokens; may raise
             :class:`~pura.base.errors.Cancelled`.
 
     Returns:
-        The steps that carry bits, and why the others do not.
+        The steps that carry bits, and the reason for every other token.
     """
     walk = Scheduler(key, profile, before=before)
     rows: list[tuple[int, int, float, int]] = []

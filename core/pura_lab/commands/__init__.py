@@ -106,7 +106,7 @@ def attack(
     done = attack_text(tools, attack=name, text=text, seed=seed, strength=strength, params=params)
     hit = done.damage
     if as_json:
-        row = {"text": done.text, "ids": done.ids.tolist(), "by": done.by, **vars(hit)}
+        row = {"text": done.text, "ids": done.ids.tolist(), "by": done.writer, **vars(hit)}
         with rows_into(output) if output is not None else nullcontext():
             write_row(row, "attack")
         return
@@ -125,8 +125,8 @@ def attack(
             after=f"{hit.perplexity or math.nan:.1f}",
         )
     )
-    if done.by:
-        err.print(say("lab.by", name=done.by))
+    if done.writer:
+        err.print(say("lab.by", name=done.writer))
 
 
 @app.command("decompose")
@@ -171,7 +171,7 @@ def decompose(
                 "token": readings.token.tolist(),
                 "position": readings.position.tolist(),
                 "z": readings.z.tolist(),
-                "synchronised": readings.kept.tolist(),
+                "synchronised": readings.synchronised.tolist(),
             },
             "decomposition",
         )

@@ -464,7 +464,7 @@ class ExperimentBench:
         if name not in self._cache:
             self._checkpoint()
             some = [text]
-            if ATTACKS[attack].on == "many" and text.file:
+            if ATTACKS[attack].target == "many" and text.file:
                 some = [t for t in self._texts.values() if t.file == text.file]
             rng = [self._rng([attack, params, t.ids.tolist()]) for t in some]
             hits = self._attack(attack, [t.ids for t in some], rng, params)

@@ -63,7 +63,7 @@ def quick(request, monkeypatch):
 def opened(window, audit, qtbot) -> Callable[..., Any]:
     def make(*audits: Audit, base: ReportRequest | None = None, every: bool = False) -> Any:
         rows = [(one.input.name, one) for one in audits or (audit,)]
-        dialog: Any = opening.make_report(window, rows, base, every=every)
+        dialog: Any = opening.make_report(window, rows, base, tick_all=every)
         qtbot.waitUntil(lambda: settled(dialog))
         return dialog
 

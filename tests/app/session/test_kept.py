@@ -161,7 +161,7 @@ def test_a_report_that_is_open_keeps_its_draft(window, qtbot, audit):
     first.form.remarks.fields["remark"].widget.setPlainText("Of one.")
     path = window.session.drafts.path
     qtbot.waitUntil(lambda: path.exists() and "Of one." in path.read_text())
-    second = opening.make_report(window, two, every=True)
+    second = opening.make_report(window, two, tick_all=True)
     assert second.form.remarks.fields["remark"].text == ""
     second.done(0)
     assert "Of one." in path.read_text()

@@ -141,7 +141,7 @@ def test_what_reads_with_the_model_says_that_it_waits_for_the_audits(models, eng
     session.audits.audit()
     qtbot.waitUntil(engine.entered.is_set)
     done: list[str] = []
-    models.begin(lambda _: "read", then=done.append, at="model")
+    models.begin(lambda _: "read", on_result=done.append, queue="model")
     assert models.words.text() == "This begins when the audits are done."
     assert models.stop.isVisible()
     engine.gate.set()

@@ -81,9 +81,9 @@ def test_who_works_here_is_asked_once(window, examined, qtbot):
     report.done(0)
     with CaseLog(window.session.cases.path) as log:
         [case] = [case for case in list_cases(log) if case.name == "Thesis"]
-    own = ReviewDialog(window.session.cases, case, case.items[0], window, who="Anna")
+    own = ReviewDialog(window.session.cases, case, case.items[0], window, reviewer="Anna")
     assert own.who.text == ""  # another person has to look
-    other = ReviewDialog(window.session.cases, case, case.items[0], window, who="Bert")
+    other = ReviewDialog(window.session.cases, case, case.items[0], window, reviewer="Bert")
     assert other.who.text == "Bert"
     for dialog in (own, other):
         dialog.done(0)

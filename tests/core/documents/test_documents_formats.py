@@ -78,6 +78,7 @@ def word(fill: Any) -> bytes:
 
 def test_the_content_decides_before_the_name() -> None:
     assert tell(b"%PDF-1.7", "x.txt").name == "pdf"
+    assert tell(b"\xef\xbb\xbf%PDF-1.7", "x.pdf").name == "pdf"
     assert tell(b"{\\rtf1", "x.doc").name == "rtf"
     assert tell(b"<!DOCTYPE html><p>", "x.docx").name == "html"
     assert tell(b"<!DOCTYPE html><p>", "x.txt").name == "text"
@@ -393,6 +394,21 @@ def test_json_takes_the_text_and_not_the_prompt() -> None:
         read('{"n": 1}', "x.json")
     with pytest.raises(InputError, match="Line 2"):
         read('{"text": "x"}\n{"text" 7}', "x.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("group", "text"),
+    [
+        (rb"{\*\unknown hidden}shown", "shown"),
+        (b"{\r\n\\*\r\n\\unknown hidden}shown", "shown"),
+        (rb"{\b\*\cs7 shown}", "shown"),
+        (rb"{\b shown\*\unknown too}", "showntoo"),
+    ],
+)
+def test_rtf_group_may_be_skipped_only_where_its_mark_comes_first(group: bytes, text: str):
+    """StarOffice writes the mark among the settings of a group whose text everybody sees."""
+    (document,) = read_data(rb"{\rtf1\ansi " + group + b"}", name="x.rtf").documents
+    assert document.text.strip() == text
 
 
 def test_rtf_gives_escapes_and_code_pages() -> None:

@@ -305,12 +305,12 @@ def test_rewriting_goes_three_sentences_at_a_time_and_names_its_model():
     writer = Said()
     tools = replace(PLAIN, writer=writer, propose=lambda ids: np.zeros((ids.size, 9000)))
     done = stress("paraphrase", TEXT, tools, seed=1)
-    assert done.by == "said"
+    assert done.writer == "said"
     assert len(writer.asked) == 3  # of seven sentences
     assert done.text.count("Well, ") == 3
-    assert stress("rlcracker", TEXT, tools, seed=1, tries=2).by == "said"
-    assert stress("sira", TEXT, tools, seed=1).by == "said"
-    assert stress("dipper", TEXT, tools, seed=1).by == "said"
+    assert stress("rlcracker", TEXT, tools, seed=1, tries=2).writer == "said"
+    assert stress("sira", TEXT, tools, seed=1).writer == "said"
+    assert stress("dipper", TEXT, tools, seed=1).writer == "said"
     codes: list[str] = []
 
     class Real:
@@ -325,10 +325,10 @@ def test_rewriting_goes_three_sentences_at_a_time_and_names_its_model():
         stress("back-translation", TEXT, tools, seed=1)
     both = [Turned("en-de"), Turned("de-en")]
     done = stress("back-translation", TEXT, replace(tools, translators=tuple(both)), seed=1)
-    assert (done.by, done.text) == ("en-de, de-en", " ".join(TEXT.split()))
+    assert (done.writer, done.text) == ("en-de, de-en", " ".join(TEXT.split()))
     assert both[0].turned == split_sentences(TEXT)[0]
     done = stress("dipper", TEXT, replace(tools, paraphraser=real), seed=1, lexical=40)
-    assert done.by == "DIPPER"
+    assert done.writer == "DIPPER"
     assert done.text == " ".join(["Said otherwise."] * 3)
     assert codes[1].startswith("lexical = 60, order = 80 Said otherwise. <sent> ")
 
@@ -487,13 +487,16 @@ def test_a_wrong_line_is_seen(monkeypatch):
     rate = {"strength": "rate", "params": {"rate": 0.1}}
     no_more = {"hits at no strength", "hits no harder with more strength"}
     for attack, faults in (
-        (Attack(name="x", on="text", function=changed(1)), set()),
-        (Attack(name="x", on="text", function=changed(0)), {"changes nothing"}),
-        (Attack(name="x", on="text", function=changed(1), **rate), no_more),
-        (Attack(name="x", on="text", function=changed(1), rewrites=True), {"writes anew, or not"}),
+        (Attack(name="x", target="text", function=changed(1)), set()),
+        (Attack(name="x", target="text", function=changed(0)), {"changes nothing"}),
+        (Attack(name="x", target="text", function=changed(1), **rate), no_more),
+        (
+            Attack(name="x", target="text", function=changed(1), rewrites=True),
+            {"writes anew, or not"},
+        ),
         (replace(ATTACKS["paraphrase"], rewrites=False), {"writes anew, or not"}),
         (
-            Attack(name="x", on="text", function=drawn),
+            Attack(name="x", target="text", function=drawn),
             {
                 "is another with the same seed",
                 "does otherwise to text",

@@ -90,7 +90,7 @@ def test_texts_are_drawn_whole_and_a_wrong_position_is_counted():
             token=np.arange(2),
             position=np.arange(2),
             z=np.array(z),
-            kept=np.array([True, True]),
+            synchronised=np.array([True, True]),
             length=2,
         )
 

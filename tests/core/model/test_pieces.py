@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from pura.model.evidence import read, read_many
 from pura.model.head import decoder_of
 from pura.model.load import LanguageModel
-from pura.model.pieces import AROUND, LEAST, aligned, plan, shares
+from pura.model.pieces import AROUND, MIN_SHARED_INPUTS, aligned, plan, shares
 from pura.model.reading import Reading
 from pura.model.tiles import CPU_TILING, Tiling
 from pura.scheme import Profile, SecretKey
@@ -333,13 +333,13 @@ def test_what_is_shared_and_kept():
     first = rng.integers(0, 50, 100)
     second, third = first.copy(), first.copy()
     second[60] += 1
-    third[LEAST - 1] += 1
+    third[MIN_SHARED_INPUTS - 1] += 1
     texts = [first, second, third]
     windows = [plan(ids, context=1000) for ids in texts]
     found = shares(texts, windows)
     assert found[0] == [None]
     [share] = found[1]
-    assert (share.text, share.inputs, share.whole) == (0, 59, False)
+    assert (share.text, share.inputs, share.complete) == (0, 59, False)
     assert found[2] == [None]  # too little to be worth it
 
 
@@ -349,4 +349,4 @@ def test_the_last_token_counts_although_it_is_not_fed():
     second[-1] = 3
     texts = [first, second]
     [share] = shares(texts, [plan(ids, context=1000) for ids in texts])[1]
-    assert not share.whole
+    assert not share.complete

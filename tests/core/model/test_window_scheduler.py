@@ -24,9 +24,9 @@ from pura.model.window_scheduler import (
     PADDING,
     TOGETHER,
     Batch,
-    Found,
     MaskedBatch,
     PlainBatch,
+    TokenStates,
     WindowScheduler,
     batches,
     size_of,
@@ -79,7 +79,7 @@ class Watched:
         self.fed: list[Piece] = []
         self.short = 0
 
-    def feed(self, batch: Batch, step: int) -> Iterator[list[Found]]:
+    def feed(self, batch: Batch, step: int) -> Iterator[list[TokenStates]]:
         rows = batch.rows if isinstance(batch, MaskedBatch) else [(p,) for p in batch.pieces]
         for row in rows:
             for place, piece in enumerate(row):
@@ -101,7 +101,7 @@ class Watched:
             for piece in batch.pieces:
                 if part := piece.wanted(start, min(step, max(0, piece.size - start))):
                     rows_, first = part
-                    found.append(Found(piece.text, first, np.zeros(rows_.stop - rows_.start)))
+                    found.append(TokenStates(piece.text, first, np.zeros(rows_.stop - rows_.start)))
             yield found  # type: ignore[misc]
         if isinstance(batch, PlainBatch):
             for piece in batch.pieces:
@@ -130,7 +130,7 @@ def test_any_documents_are_read_whole(masks, follow, chunk, faults, monkeypatch)
         network.append(Watched(rng, masks=masks, faults=faults))
         return network[-1]
 
-    def noted(_: WindowScheduler, found: list[Found]) -> None:
+    def noted(_: WindowScheduler, found: list[TokenStates]) -> None:
         for text, first, hidden in found:
             told.setdefault(id(text), set()).update(range(first, first + len(hidden)))
 
@@ -168,7 +168,7 @@ def test_any_documents_are_read_whole(masks, follow, chunk, faults, monkeypatch)
         for planned in feeding._documents:
             check_read(planned, told, set(fed))
         joined += sum(p.begin > 0 for p in fed)
-        kept += sum(p.kept > 0 for p in fed)
+        kept += sum(p.shared_inputs > 0 for p in fed)
     # What is watched does happen.
     assert joined > 100
     assert kept > 100
@@ -185,7 +185,7 @@ def check_read(planned: PlannedDocument, told: dict[int, set[int]], fed: set[Pie
             ids = np.arange(len(text.reading))
             known |= set(ids[mine].tolist())
         for piece in fed:
-            known |= {token for owner, token, _ in piece.asked if owner is text}
+            known |= {token for owner, token, _ in piece.extra_targets if owner is text}
         assert known >= set(range(1, len(text.reading)))
 
 
@@ -317,7 +317,7 @@ def test_at_most_a_tenth_is_padding_and_sources_come_first():
     chained = piece(sources[3].window.inputs.size + 9, sources[3], sources[3].size)
     last = piece(chained.window.inputs.size + 5, chained, chained.window.inputs.size - 1)
     pieces = [last, *few, *many, *sources, chained]
-    found = batches(pieces, most=700, alone=lambda _: 500, masks=True)
+    found = batches(pieces, max_inputs=700, solo_size=lambda _: 500, masks=True)
     assert sorted(map(id, (p for b in found for p in b.pieces))) == sorted(map(id, pieces))
     number = {p: i for i, batch in enumerate(found) for p in batch.pieces}
     for one in pieces:
@@ -338,5 +338,5 @@ def test_at_most_a_tenth_is_padding_and_sources_come_first():
         assert not begun or len(rows) == 1
         assert sum(sizes) * (sum(sizes) + sum(begun.values())) <= 700 * MASK
     assert len(found) < 70
-    alone = batches(pieces, most=700, alone=lambda _: 500, masks=False)
+    alone = batches(pieces, max_inputs=700, solo_size=lambda _: 500, masks=False)
     assert all(isinstance(batch, PlainBatch) for batch in alone)

@@ -144,9 +144,9 @@ DAMAGED = {
     "nothing": c2pa_text.encode_wrapper(b""),
     "nested CBOR": c2pa_text.encode_wrapper(b"\x9f" * 100_000),
     "nested boxes": c2pa_text.encode_wrapper(b"\0\0\0\x08jumb" * 50_000),
-    "no base64": f"\n<!-- {reading._BEGIN} {reading._DATA}!!! {reading._END} -->",
-    "no store": f"\n<!-- {reading._BEGIN} {reading._DATA}AAAA {reading._END} -->",
-    "no armour": f"\n# {reading._BEGIN} {reading._DATA}AAAA",
+    "no base64": f"\n<!-- {reading._BEGIN} {reading._DATA_URI}!!! {reading._END} -->",
+    "no store": f"\n<!-- {reading._BEGIN} {reading._DATA_URI}AAAA {reading._END} -->",
+    "no armour": f"\n# {reading._BEGIN} {reading._DATA_URI}AAAA",
 }
 
 

@@ -190,7 +190,7 @@ def test_of_many_pages_the_strongest_are_shown(
     audit = replace(audit, passages=(whole,))
     found = [number for number, _ in original_pages(audit, letter)]
     assert found == list(range(1, len(document.pages) + 1))
-    monkeypatch.setattr(module, "MOST", 2)
+    monkeypatch.setattr(module, "MAX_PAGES", 2)
     strong = [number for number, _ in original_pages(audit, letter)]
     assert len(strong) == 2
     sums = np.concatenate(([0.0], np.cumsum(audit.tokens.log10_evidence)))

@@ -337,7 +337,7 @@ def test_a_file_that_is_too_large_is_refused():
 
 
 def test_a_fresh_audit_is_held_against_the_record(signed, audit):
-    same = check_report(signed, moment=NOW, again=lambda one: one)
+    same = check_report(signed, moment=NOW, reaudit=lambda one: one)
     assert found(same)["repeat"] == [(GOOD, "repeat.identical")]
     recorded = here(signed).audits
 

@@ -14,11 +14,11 @@ from pura.words.sentences import Sentence
 QUOTATION_STYLES: Final = frozenset(
     {"quote", "intense quote", "block text", "quotation", "quotations", "block quotation"}
 )
-"""Names, in small letters, of the paragraph styles for quotations that office programs bring.
+"""Names, in lower case, of the built-in paragraph styles for quotations in office programs.
 
-Word and LibreOffice keep these names in their files whatever language they show them in."""
+Word and LibreOffice store these names in their files whatever the language of the user."""
 MIN_WORDS: Final = 8
-"""Words from which on a cell of a table, a message among persons or a title is worth an audit."""
+"""Least number of words of a cell, of a message between people or of a title that is audited."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,9 +27,8 @@ class TextBlock:
 
     Attributes:
         text: Its characters; may be empty.
-        tight: It belongs on the line after a tight block before it, without a blank line (list
-            items, table rows).
-        quotation: The format calls it a quotation.
+        tight: No blank line separates it from a tight block before it (list items, table rows).
+        quotation: The format marks it as a quotation.
     """
 
     text: str
@@ -46,22 +45,22 @@ def extract(
     dropped: tuple[Transform, ...] = (),
     notes: tuple[Sentence, ...] = (),
     left_out: tuple[LeftOut, ...] = (),
-    begun: Sequence[int] = (),
+    page_starts: Sequence[int] = (),
 ) -> Extract:
     """Return blocks as one text of a file.
 
     Args:
         blocks: In reading order.
         part: Which part of the file it is.
-        role: Whether it is audited, as of an :class:`Extract`.
-        kind: What it is, where it holds words beside the main text.
-        dropped: What was left out of the blocks.
-        notes: What is uncertain.
-        left_out: What stands near the blocks and is no part of its own.
-        begun: The blocks with which pages begin.
+        role: As in :class:`Extract`.
+        kind: As in :class:`Extract`.
+        dropped: Transforms for what was removed from the blocks.
+        notes: As in :class:`Extract`.
+        left_out: As in :class:`Extract`.
+        page_starts: Indices of the blocks that begin a page.
     """
     text, joined, starts = join(blocks)
-    pages = tuple((*starts, len(text))[first] for first in begun)
+    pages = tuple((*starts, len(text))[first] for first in page_starts)
     return Extract(
         text=text,
         part=part,
@@ -76,14 +75,14 @@ def extract(
 
 
 def extract_apart(blocks: Sequence[TextBlock], part: str, kind: LeftOutKind) -> list[Extract]:
-    """Return blocks that stand beside the main text as a part; none where they hold no words."""
+    """Return blocks beside the main text as a separate part; none if they have no words."""
     if not any(block.text.strip() for block in blocks):
         return []
     return [extract(blocks, part, ALTERNATIVE, kind=kind)]
 
 
 def _quotations(blocks: Sequence[TextBlock], starts: Sequence[int]) -> tuple[tuple[int, int], ...]:
-    """Return the stretches that paragraphs with a style for quotations fill; neighbours are one."""
+    """Return the stretches of paragraphs with a quotation style; adjacent ones are joined."""
     stretches: list[tuple[int, int]] = []
     is_open = False
     for block, start in zip(blocks, starts, strict=True):
@@ -97,12 +96,12 @@ def _quotations(blocks: Sequence[TextBlock], starts: Sequence[int]) -> tuple[tup
 def join(blocks: Sequence[TextBlock]) -> tuple[str, tuple[Transform, ...], tuple[int, ...]]:
     """Join blocks as a plain-text writer would.
 
-    Office formats do not say whether a paragraph break was one line end or two. Where the writer
-    made empty paragraphs for blank lines, every break is one line end; where there are none,
-    paragraphs are set apart by a blank line, as generated text usually has them.
+    Office formats do not record whether a paragraph break was one line end or two. If the document
+    has empty paragraphs as blank lines, every break becomes one line end. Otherwise paragraphs are
+    separated by a blank line, as usual in generated text.
 
     Returns:
-        The text, what was done, and where each block begins, in characters.
+        The text, the transforms, and the start of each block in characters.
     """
     full = [bool(block.text.strip()) for block in blocks]
     first = full.index(True) if any(full) else len(full)
@@ -121,5 +120,5 @@ def join(blocks: Sequence[TextBlock]) -> tuple[str, tuple[Transform, ...], tuple
         if full[n]:
             pieces.append(block.text)
             length += len(block.text)
-    done = (Transform(name="paragraph-breaks", count=blank),) if blank else ()
-    return "".join(pieces), done, tuple(starts)
+    transforms = (Transform(name="paragraph-breaks", count=blank),) if blank else ()
+    return "".join(pieces), transforms, tuple(starts)

@@ -1,8 +1,9 @@
-"""Chats as programs export them: each message of an assistant is a text of its own.
+"""Exported chats: each message of an assistant is a separate text.
 
-An export is told by its shape, one small adapter for each program. Messages of assistants are
-examined; those of users, tools and the like are parts of their own, and are listed with them. Where
-no assistant takes part (Telegram, Slack, Teams), each message that is long enough is examined.
+An export is recognised by its structure, with a small adapter for each program. Messages of
+assistants are examined; those of users, tools and the like are separate parts, and are listed as
+left out. If no assistant takes part (Telegram, Slack, Teams), each message of sufficient length is
+examined.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from pura.record.transforms import Transform
 
 ASSISTANT: Final = "assistant"
 PERSON: Final = "person"
-"""Role of who takes part in a chat without an assistant."""
+"""Role of the participants of a chat without an assistant."""
 _ASSISTANTS: Final = frozenset(
     {"assistant", "model", "gpt", "chatgpt", "bot", "ai", "bard", "gemini", "claude"}
 )
@@ -39,11 +40,11 @@ class ChatMessage:
     """One message.
 
     Attributes:
-        role: ``assistant``, ``user``, ``person`` or what the export calls it.
-        text: Its words, joined where the export has them in pieces.
-        time: When it was written, as ISO 8601 or as the export has it; empty where it does not say.
-        author: The name of a person; empty for others.
-        pieces: From how many pieces its words were joined.
+        role: ``assistant``, ``user``, ``person`` or the name in the export.
+        text: The text, joined if the export stores it in pieces.
+        time: Time of writing, as ISO 8601 or as in the export; empty if the export has none.
+        author: Name of a person; empty for other roles.
+        pieces: Number of pieces that were joined.
     """
 
     role: str
@@ -59,32 +60,32 @@ class Conversation:
 
     Attributes:
         messages: In the order in which they were written.
-        title: As the export has it; empty where it has none.
+        title: Title in the export; empty if it has none.
     """
 
     messages: list[ChatMessage]
     title: str = ""
 
 
-def chat_extracts(value: Any, decoded: DecodedText, row: str = "") -> list[Extract] | None:
+def chat_extracts(json_value: Any, decoded: DecodedText, row: str = "") -> list[Extract] | None:
     """Return the messages of an exported chat as texts.
 
     Args:
-        value: A JSON value.
+        json_value: A JSON value.
         decoded: How the file's bytes became text.
         row: The name of the record that holds the chat; empty where the file is one chat.
 
     Returns:
         None where the value has the shape of no export.
     """
-    conversations = conversations_of(value)
+    conversations = conversations_of(json_value)
     return None if conversations is None else _extracts(conversations, decoded, row)
 
 
-def conversations_of(value: Any) -> list[Conversation] | None:
-    """Return the conversations of an exported chat; None where it has the shape of none."""
+def conversations_of(json_value: Any) -> list[Conversation] | None:
+    """Return the conversations of an exported chat; None if the format is not recognised."""
     for adapter in _ADAPTERS:
-        conversations = adapter(value)
+        conversations = adapter(json_value)
         if conversations and any(conversation.messages for conversation in conversations):
             return conversations
     return None
@@ -112,7 +113,7 @@ def _conversation_extracts(
     is_alone = len(messages) == 1
     extracts: list[Extract] = []
     for number, message in enumerate(messages, 1):
-        who = " ".join(message.author.split())[:_MAX_NAME] or message.role
+        sender = " ".join(message.author.split())[:_MAX_NAME] or message.role
         examined = message.role == ASSISTANT or (
             message.role == PERSON and len(message.text.split()) >= MIN_WORDS
         )
@@ -121,7 +122,7 @@ def _conversation_extracts(
             Extract.of(
                 decoded,
                 message.text,
-                label if is_alone else f"{prefix}message {number} ({who})",
+                label if is_alone else f"{prefix}message {number} ({sender})",
                 role=MAIN if examined else ALTERNATIVE,
                 kind=None if examined else LeftOutKind.MESSAGE,
                 location=message.time,
@@ -130,13 +131,13 @@ def _conversation_extracts(
             )
         )
     if not any(extract.role == MAIN for extract in extracts):
-        # Nobody is known to be an assistant, so every message is examined.
+        # No assistant is known, so every message is examined.
         return [replace(extract, role=MAIN, kind=None) for extract in extracts]
     return extracts
 
 
 def _role(name: object) -> str:
-    """Return a role under its usual name."""
+    """Return the standard name of a role."""
     if not isinstance(name, str):
         return "user"
     lowered = name.lower()
@@ -146,7 +147,7 @@ def _role(name: object) -> str:
 
 
 def _text(content: Any) -> str:
-    """Return the words of a message's content: a string, a piece, or a list of pieces."""
+    """Return the text of a message's content: a string, a piece, or a list of pieces."""
     if isinstance(content, str):
         return content
     if isinstance(content, list):
@@ -159,7 +160,7 @@ def _text(content: Any) -> str:
 
 
 def _time(moment: object) -> str:
-    """Return a time as ISO 8601 where it is given in seconds since 1970, else as it stands."""
+    """Return a time in seconds since 1970 as ISO 8601, and any other time unchanged."""
     if isinstance(moment, int | float) and not isinstance(moment, bool):
         try:
             return datetime.fromtimestamp(moment, UTC).isoformat(timespec="seconds")
@@ -168,24 +169,32 @@ def _time(moment: object) -> str:
     return moment[:40] if isinstance(moment, str) else ""
 
 
-def _dicts(value: object) -> list[_Json]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+def _dicts(json_value: object) -> list[_Json]:
+    return (
+        [entry for entry in json_value if isinstance(entry, dict)]
+        if isinstance(json_value, list)
+        else []
+    )
 
 
 _THOUGHT: Final = "thought"
-"""Role of what a model thinks before it answers, which is no part of its answer."""
+"""Role of the reasoning before an answer, which is not part of the answer."""
 _THOUGHTS: Final = ("thoughts", "reasoning_recap")
 
 
 # ChatGPT: a tree of messages for each conversation, in which other answers are branches.
 
 
-def _chatgpt(value: Any) -> list[Conversation] | None:
-    exported = _dicts(value) if isinstance(value, list) else _dicts([value])
-    conversations = [one for one in exported if isinstance(one.get("mapping"), dict)]
+def _chatgpt(json_value: Any) -> list[Conversation] | None:
+    exported = _dicts(json_value) if isinstance(json_value, list) else _dicts([json_value])
+    conversations = [
+        conversation for conversation in exported if isinstance(conversation.get("mapping"), dict)
+    ]
     return [
-        Conversation(messages=list(_tree(one["mapping"])), title=_text(one.get("title")))
-        for one in conversations
+        Conversation(
+            messages=list(_tree(conversation["mapping"])), title=_text(conversation.get("title"))
+        )
+        for conversation in conversations
     ] or None
 
 
@@ -193,12 +202,12 @@ def _tree(mapping: _Json) -> Iterator[ChatMessage]:
     """Yield the messages of a tree, a parent before its children."""
     nodes = {name: node for name, node in mapping.items() if isinstance(node, dict)}
     roots = [name for name, node in nodes.items() if node.get("parent") not in nodes]
-    stack, seen = roots[::-1], set[str]()
+    stack, visited = roots[::-1], set[str]()
     while stack:
         name = stack.pop()
-        if name in seen or name not in nodes:
+        if name in visited or name not in nodes:
             continue
-        seen.add(name)
+        visited.add(name)
         children = nodes[name].get("children")
         if isinstance(children, list):
             stack += [child for child in reversed(children) if isinstance(child, str)]
@@ -219,19 +228,23 @@ def _tree(mapping: _Json) -> Iterator[ChatMessage]:
 # Claude
 
 
-def _claude(value: Any) -> list[Conversation] | None:
-    exported = _dicts(value) if isinstance(value, list) else _dicts([value])
-    conversations = [one for one in exported if isinstance(one.get("chat_messages"), list)]
+def _claude(json_value: Any) -> list[Conversation] | None:
+    exported = _dicts(json_value) if isinstance(json_value, list) else _dicts([json_value])
+    conversations = [
+        conversation
+        for conversation in exported
+        if isinstance(conversation.get("chat_messages"), list)
+    ]
     return [
         Conversation(
             messages=[
                 message
-                for exported_message in _dicts(one["chat_messages"])
+                for exported_message in _dicts(conversation["chat_messages"])
                 for message in _claude_messages(exported_message)
             ],
-            title=_text(one.get("name")),
+            title=_text(conversation.get("name")),
         )
-        for one in conversations
+        for conversation in conversations
     ] or None
 
 
@@ -254,9 +267,9 @@ def _claude_messages(message: _Json) -> Iterator[ChatMessage]:
 # Gemini: the account's activity, or a prompt of AI Studio.
 
 
-def _gemini(value: Any) -> list[Conversation] | None:
-    if isinstance(value, dict) and isinstance(value.get("chunkedPrompt"), dict):
-        chunks = _dicts(value["chunkedPrompt"].get("chunks"))
+def _gemini(json_value: Any) -> list[Conversation] | None:
+    if isinstance(json_value, dict) and isinstance(json_value.get("chunkedPrompt"), dict):
+        chunks = _dicts(json_value["chunkedPrompt"].get("chunks"))
         return [
             Conversation(
                 messages=[
@@ -269,7 +282,7 @@ def _gemini(value: Any) -> list[Conversation] | None:
                 ]
             )
         ]
-    entries = [entry for entry in _dicts(value) if isinstance(entry.get("safeHtmlItem"), list)]
+    entries = [entry for entry in _dicts(json_value) if isinstance(entry.get("safeHtmlItem"), list)]
     conversations = []
     for entry in entries:
         answer = "\n\n".join(
@@ -287,11 +300,11 @@ def _gemini(value: Any) -> list[Conversation] | None:
 # Telegram
 
 
-def _telegram(value: Any) -> list[Conversation] | None:
-    if not isinstance(value, dict):
+def _telegram(json_value: Any) -> list[Conversation] | None:
+    if not isinstance(json_value, dict):
         return None
-    chats = value.get("chats")
-    listed = _dicts(chats.get("list")) if isinstance(chats, dict) else [value]
+    chats = json_value.get("chats")
+    listed = _dicts(chats.get("list")) if isinstance(chats, dict) else [json_value]
     conversations = [
         Conversation(
             messages=[
@@ -321,10 +334,10 @@ def _telegram(value: Any) -> list[Conversation] | None:
 _SLACK_LINK: Final = re.compile(r"<([^<>|]*)\|([^<>]*)>|<([^<>]*)>")
 
 
-def _slack(value: Any) -> list[Conversation] | None:
+def _slack(json_value: Any) -> list[Conversation] | None:
     messages = [
         message
-        for message in _dicts(value)
+        for message in _dicts(json_value)
         if message.get("type") == "message" and isinstance(message.get("ts"), str)
     ]
     if not messages:
@@ -358,19 +371,19 @@ def _slack_time(stamp: str) -> str:
 
 
 def _unescaped(text: str) -> str:
-    """Return text of Slack's markup: links as they are shown, and signs instead of references."""
-    shown = _SLACK_LINK.sub(lambda link: link[2] or link[1] or link[3] or "", text)
-    return shown.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+    """Convert Slack's markup to plain text: links by their label, references by characters."""
+    unlinked = _SLACK_LINK.sub(lambda link: link[2] or link[1] or link[3] or "", text)
+    return unlinked.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 
 
 # Teams: messages as its programming interface gives them, or the export of an account.
 
 
-def _teams(value: Any) -> list[Conversation] | None:
-    if isinstance(value, dict) and isinstance(value.get("conversations"), list):
+def _teams(json_value: Any) -> list[Conversation] | None:
+    if isinstance(json_value, dict) and isinstance(json_value.get("conversations"), list):
         listed = [
             chat
-            for chat in _dicts(value["conversations"])
+            for chat in _dicts(json_value["conversations"])
             if isinstance(chat.get("MessageList"), list)
         ]
         return [
@@ -388,8 +401,12 @@ def _teams(value: Any) -> list[Conversation] | None:
             )
             for chat in listed
         ] or None
-    listed = _dicts(value.get("value")) if isinstance(value, dict) else _dicts(value)
-    messages = [one for one in listed if "messageType" in one and isinstance(one.get("body"), dict)]
+    listed = _dicts(json_value.get("value")) if isinstance(json_value, dict) else _dicts(json_value)
+    messages = [
+        message
+        for message in listed
+        if "messageType" in message and isinstance(message.get("body"), dict)
+    ]
     if not messages:
         return None
     return [Conversation(messages=[_teams_message(message) for message in messages])]
@@ -413,54 +430,54 @@ def _teams_message(message: _Json) -> ChatMessage:
 # Lists of messages with a role, as the interfaces of engines take them and datasets keep them.
 
 
-def _roles(value: Any) -> list[Conversation] | None:
-    listed = value if isinstance(value, list) else [value]
+def _roles(json_value: Any) -> list[Conversation] | None:
+    listed = json_value if isinstance(json_value, list) else [json_value]
     conversations = []
-    for one in listed:
-        messages = _messages_with_roles(one)
+    for exchange in listed:
+        messages = _messages_with_roles(exchange)
         if messages is None:
             return None
         conversations.append(Conversation(messages=messages))
     return conversations or None
 
 
-def _messages_with_roles(value: Any) -> list[ChatMessage] | None:
+def _messages_with_roles(exchange: Any) -> list[ChatMessage] | None:
     """Return the messages of a request, of an answer to it, or of both."""
-    if not isinstance(value, dict):
+    if not isinstance(exchange, dict):
         return None
     messages: list[ChatMessage] = []
     for name in ("messages", "conversations", "conversation", "contents", "input", "output"):
-        listed = _dicts(value.get(name))
+        listed = _dicts(exchange.get(name))
         if listed and all(_is_message(message) for message in listed):
             messages += [_message(message) for message in listed]
-    for choice in _dicts(value.get("choices")):
+    for choice in _dicts(exchange.get("choices")):
         if isinstance(choice.get("message"), dict):
             messages.append(_message({"role": ASSISTANT, **choice["message"]}))
-    for candidate in _dicts(value.get("candidates")):
+    for candidate in _dicts(exchange.get("candidates")):
         if isinstance(candidate.get("content"), dict):
             messages.append(_message({"role": ASSISTANT, **candidate["content"]}))
-    if not messages and value.get("type") == "message" and _is_message(value):
-        messages.append(_message(value))
+    if not messages and exchange.get("type") == "message" and _is_message(exchange):
+        messages.append(_message(exchange))
     return messages or None
 
 
 def _is_message(message: _Json) -> bool:
     role = message.get("role", message.get("from"))
-    words = next((message[name] for name in _WORDS_OF_MESSAGE if name in message), None)
-    return isinstance(role, str) and isinstance(words, str | list)
+    message_text = next((message[name] for name in _WORDS_OF_MESSAGE if name in message), None)
+    return isinstance(role, str) and isinstance(message_text, str | list)
 
 
 _WORDS_OF_MESSAGE: Final = ("content", "value", "parts", "text")
 
 
 def _message(message: _Json) -> ChatMessage:
-    words = next((message[name] for name in _WORDS_OF_MESSAGE if name in message), "")
+    message_text = next((message[name] for name in _WORDS_OF_MESSAGE if name in message), "")
     moment = next((message[n] for n in ("time", "timestamp", "created_at") if n in message), None)
     return ChatMessage(
         role=_role(message.get("role", message.get("from"))),
-        text=_text(words),
+        text=_text(message_text),
         time=_time(moment),
-        pieces=len(words) if isinstance(words, list) and words else 1,
+        pieces=len(message_text) if isinstance(message_text, list) and message_text else 1,
     )
 
 
@@ -478,26 +495,26 @@ _ADAPTERS: Final[tuple[Callable[[Any], list[Conversation] | None], ...]] = (
 # Streams: an answer arrives in pieces, one to a line.
 
 
-def stream_extracts(values: Iterable[Any], decoded: DecodedText) -> list[Extract] | None:
-    """Return the answers that arrived in pieces, each joined to one text.
+def stream_extracts(events: Iterable[Any], decoded: DecodedText) -> list[Extract] | None:
+    """Return the streamed answers of a file, each joined to one text.
 
     Args:
-        values: The pieces in their order, as JSON values.
-        decoded: How the file's bytes became text.
+        events: The events of the stream in order, as JSON values.
+        decoded: The decoded file.
 
     Returns:
-        None where a value is no piece of a stream.
+        The answers; None if a value is not an event of a stream.
     """
     answers: dict[str, list[str]] = {}
     finished = 0
-    for value in values:
-        pieces = _stream_pieces(value)
+    for event in events:
+        pieces = _stream_pieces(event)
         if pieces is None:
             return None
         for answer, text in pieces:
             if text:
                 answers.setdefault(f"{finished} {answer}", []).append(text)
-        finished += _is_last_piece(value)
+        finished += _is_last_piece(event)
     if not answers:
         return None
     return [
@@ -512,71 +529,72 @@ def stream_extracts(values: Iterable[Any], decoded: DecodedText) -> list[Extract
 
 
 _EVENTS: Final = re.compile(r"(message|content_block|response|ping|error)(_|\.|$)")
-"""Types of the events of streams, of which only some carry words."""
+"""Event types of streams; only some events carry text."""
 
 
-def _stream_pieces(value: Any) -> list[tuple[str, str]] | None:
-    """Return the words of a piece of a stream, each with the answer that it belongs to.
+def _stream_pieces(event: Any) -> list[tuple[str, str]] | None:
+    """Return the texts in an event of a stream, each with the identifier of its answer.
 
-    None of something else; an empty list of a piece without words.
+    Returns:
+        An empty list for an event without text; None for a value that is not an event.
     """
-    if not isinstance(value, dict):
+    if not isinstance(event, dict):
         return None
-    kind = value.get("type")
+    kind = event.get("type")
     # Chunks of OpenAI's interface, which most engines have: of chats, and of completions.
-    if value.get("object") in ("chat.completion.chunk", "text_completion"):
+    if event.get("object") in ("chat.completion.chunk", "text_completion"):
         return [
             (
-                f"{value.get('id')} {choice.get('index')}",
+                f"{event.get('id')} {choice.get('index')}",
                 _text(choice.get("delta")) if "delta" in choice else _text(choice.get("text")),
             )
-            for choice in _dicts(value.get("choices"))
+            for choice in _dicts(event.get("choices"))
         ]
     if kind == "response.output_text.delta":
-        return [(f"{value.get('item_id')} {value.get('content_index')}", _text(value["delta"]))]
-    if kind == "content_block_delta" and isinstance(value.get("delta"), dict):
-        return [(f"{value.get('index')}", _text(value["delta"]))]
+        return [(f"{event.get('item_id')} {event.get('content_index')}", _text(event["delta"]))]
+    if kind == "content_block_delta" and isinstance(event.get("delta"), dict):
+        return [(f"{event.get('index')}", _text(event["delta"]))]
     if isinstance(kind, str) and _EVENTS.match(kind):
         return []
     # Ollama: a chat, or a completion.
-    if "done" in value and "model" in value:
-        words = value.get("message", value.get("response"))
-        return [("", _text(words))]
-    if isinstance(value.get("candidates"), list):
+    if "done" in event and "model" in event:
+        message = event.get("message", event.get("response"))
+        return [("", _text(message))]
+    if isinstance(event.get("candidates"), list):
         return [
             (f"{candidate.get('index', 0)}", _text(candidate.get("content")))
-            for candidate in _dicts(value["candidates"])
+            for candidate in _dicts(event["candidates"])
         ]
     return None
 
 
-def _is_last_piece(value: _Json) -> bool:
-    """Whether a piece ends an answer, so that a further one begins behind it."""
-    if value.get("type") == "message_stop" or value.get("done") is True:
+def _is_last_piece(event: _Json) -> bool:
+    """Return whether an event ends an answer, so that the next event begins another one."""
+    if event.get("type") == "message_stop" or event.get("done") is True:
         return True
-    return any(candidate.get("finishReason") for candidate in _dicts(value.get("candidates")))
+    return any(candidate.get("finishReason") for candidate in _dicts(event.get("candidates")))
 
 
-def read_stream(data: bytes, options: ReadOptions) -> list[Extract]:
+def read_stream(file_bytes: bytes, options: ReadOptions) -> list[Extract]:
     """Return the answers of a saved stream of events (``data: {…}``)."""
-    decoded = decode(data, chosen=options.encoding)
+    decoded = decode(file_bytes, choice=options.encoding)
     payloads: list[str] = []
     for line in decoded.text.removeprefix("\ufeff").splitlines():
         name, _, payload = line.partition(":")
         if name == "data" and payload.strip() not in ("", "[DONE]"):
             payloads.append(payload)
     try:
-        values = [json.loads(payload) for payload in payloads]
+        events = [json.loads(payload) for payload in payloads]
     except ValueError:
         raise damaged(FORMATS["stream"].label) from None
-    extracts = stream_extracts(values, decoded)
+    extracts = stream_extracts(events, decoded)
     if extracts is None:
         raise InputError("input.empty", code="input-empty")
     return extracts
 
 
 def is_joined(extracts: list[Extract]) -> bool:
-    """Whether a text of a stream was joined from several pieces."""
+    """Return whether a text of a stream was joined from several pieces."""
     return any(change.count > 1 for extract in extracts for change in extract.transforms)
 
 
@@ -588,14 +606,14 @@ _WHATSAPP: Final = re.compile(
 )
 
 
-def read_whatsapp(data: bytes, options: ReadOptions) -> list[Extract]:
-    """Return the messages of an exported chat, each with the lines that go on with it."""
-    decoded = decode(data, chosen=options.encoding)
+def read_whatsapp(file_bytes: bytes, options: ReadOptions) -> list[Extract]:
+    """Return the messages of an exported WhatsApp chat, each with its continuation lines."""
+    decoded = decode(file_bytes, choice=options.encoding)
     messages: list[ChatMessage] = []
     for line in decoded.text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n"):
         head = _WHATSAPP.match(line)
         if head is not None or not messages:
-            # Without a name it is what the program itself says.
+            # A line without a name is a message of the program itself.
             author = (head[2] or "") if head is not None else ""
             messages.append(
                 ChatMessage(

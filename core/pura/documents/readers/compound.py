@@ -1,8 +1,8 @@
-"""Compound files: what the Office programs before 2007 wrote, and what locks newer documents.
+"""Compound files: documents of Office before 2007, and newer documents with a password.
 
-Microsoft's compound file is a small file system. Its directory says what it holds: a document that
-is locked with a password, one of an old format, or, as an object inside another document, a file
-of some other program.
+Microsoft's compound file is a small file system. Its directory shows what it contains: a document
+with a password, a document of an old format, or, if it is embedded in another document, a file of
+another program.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pura.documents.formats import CONTAINERS, MAX_UNPACKED_BYTES, no_reader, ov
 from pura.documents.readers.packages import locked
 
 _LOCKED: Final = ("EncryptedPackage", "EncryptionInfo")
-# What is inside, by the name of a stream at the top; the first that is there counts.
+# Kinds of document by the name of a top-level stream; the first that exists decides.
 _KINDS: Final = {
     "WordDocument": "kind.doc",
     "Workbook": "kind.xls",
@@ -29,16 +29,16 @@ _KINDS: Final = {
     "Contents": "kind.office-other",
 }
 _MESSAGE: Final = "__properties_version1.0"
-"""What every message of Outlook has at its top."""
+"""Top-level stream of every Outlook message."""
 _OTHER_KIND: Final = "kind.office"
 
-# Streams of an OLE object that are a file as it is: of Office since 2007, of OpenDocument, and of
-# programs that name it so (Acrobat).
+# Streams of an OLE object that contain a complete file: of Office since 2007, of OpenDocument, and
+# of other programs such as Acrobat.
 _WRAPPED: Final = ("Package", "EmbeddedOdf", "CONTENTS")
 _PACKAGER: Final = "\x01Ole10Native"
-"""A file of any kind that was dropped into a document, behind its name and two paths."""
+"""Stream with a file that was dropped into a document, after its name and two paths."""
 _EQUATION: Final = "Equation Native"
-"""A formula of Word before 2007: signs, and no words."""
+"""Stream of a formula of Word before 2007, which has no words."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,30 +46,30 @@ class WrappedDocument:
     """A file that an OLE object wraps.
 
     Attributes:
-        data: Its bytes; empty where the object holds no words.
-        name: Its name; empty where the object does not keep it.
+        file_bytes: The bytes of the file; empty if the object has no words.
+        name: The name of the file; empty if the object does not store it.
     """
 
-    data: bytes
+    file_bytes: bytes
     name: str = ""
 
 
-def is_compound(data: bytes) -> bool:
-    """Whether bytes are a compound file."""
-    return data.startswith(CONTAINERS["compound"].magic)
+def is_compound(file_bytes: bytes) -> bool:
+    """Return whether bytes are a compound file."""
+    return file_bytes.startswith(CONTAINERS["compound"].magic)
 
 
-def format_of_file(data: bytes) -> str:
+def format_of_file(file_bytes: bytes) -> str:
     """Return the name of the format of the document in a compound file.
 
     Raises:
         InputError: It is locked, or of a kind without a reader, which is named.
     """
     try:
-        with olefile.OleFileIO(io.BytesIO(data)) as compound:
+        with olefile.OleFileIO(io.BytesIO(file_bytes)) as compound:
             names = {path[0].lower() for path in compound.listdir(streams=True, storages=False)}
     except (OSError, ValueError, IndexError):
-        # Its directory may stand anywhere, also behind the end of what was downloaded.
+        # The directory may be anywhere, also after the end of an incomplete download.
         raise truncated() from None
     if any(name.lower() in names for name in _LOCKED):
         raise locked()
@@ -79,21 +79,21 @@ def format_of_file(data: bytes) -> str:
     raise no_reader(phrase(kind))
 
 
-def wrapped_document(data: bytes) -> WrappedDocument | None:
-    """Return the file that an OLE object wraps; None where it is a document itself.
+def wrapped_document(file_bytes: bytes) -> WrappedDocument | None:
+    """Return the file that an OLE object wraps; None if the object is a document itself.
 
     Raises:
         InputError: It is larger than the limit for a part of a document.
         OSError, ValueError, IndexError, struct.error: The object is damaged.
     """
-    with olefile.OleFileIO(io.BytesIO(data)) as compound:
+    with olefile.OleFileIO(io.BytesIO(file_bytes)) as compound:
         for name in _WRAPPED:
             if compound.exists(name):
-                return WrappedDocument(data=_stream(compound, name))
+                return WrappedDocument(file_bytes=_stream(compound, name))
         if compound.exists(_PACKAGER):
             return _packaged(_stream(compound, _PACKAGER))
         if compound.exists(_EQUATION):
-            return WrappedDocument(data=b"")
+            return WrappedDocument(file_bytes=b"")
     return None
 
 
@@ -101,12 +101,12 @@ def _stream(compound: olefile.OleFileIO, name: str) -> bytes:
     if compound.get_size(name) > MAX_UNPACKED_BYTES:
         raise over("limit.file", mebibytes=MAX_UNPACKED_BYTES >> 20)
     with compound.openstream(name) as stream:
-        data: bytes = stream.read()
-    return data
+        stream_bytes: bytes = stream.read()
+    return stream_bytes
 
 
 def _packaged(stream: bytes) -> WrappedDocument:
-    """Take a file out of the record of Windows' Object Packager.
+    """Extract the file from a record of Windows' Object Packager.
 
     The record: its length (4 bytes), a kind (2), the name and the path of the file, each ended by a
     zero, two numbers of 2 bytes, the length of another path (4) and that path, the length of the
@@ -118,4 +118,4 @@ def _packaged(stream: bytes) -> WrappedDocument:
     (length,) = struct.unpack_from("<I", stream, position)
     position += 4 + length
     (length,) = struct.unpack_from("<I", stream, position)
-    return WrappedDocument(data=stream[position + 4 : position + 4 + length], name=name)
+    return WrappedDocument(file_bytes=stream[position + 4 : position + 4 + length], name=name)

@@ -1,6 +1,6 @@
-"""Words in drawings of Office documents: diagrams (SmartArt) and charts.
+"""Text in drawings of Office documents: diagrams (SmartArt) and charts.
 
-Word, Excel and PowerPoint keep them in the same way, as parts of their own beside the text.
+Word, Excel and PowerPoint all store them as separate parts next to the text.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from pura.record.left_out import LeftOutKind
 _DIAGRAMS: Final = ("diagramData",)
 _CHARTS: Final = ("chart", "chartEx")
 _STRINGS: Final = frozenset({"strCache", "strLit", "strDim"})
-"""Where a chart keeps the words of its series and categories; numbers stand elsewhere."""
+"""Elements of a chart with the text of its series and categories; numbers are elsewhere."""
 _PACKED, _OLE = "package", "oleObject"
 _EMBEDDINGS: Final = "/embeddings/"
 
 
 def drawing_texts(root: Any) -> Iterator[str]:
-    """Yield the paragraphs of DrawingML below an element, which are no text of the document."""
+    """Yield the paragraphs of DrawingML below an element; they are not in the body text."""
     for paragraph in named(root, "p"):
         if text := "".join(run.text or "" for run in paragraph.iter() if local_name(run) == "t"):
             yield text
@@ -41,18 +41,20 @@ def _chart_texts(root: Any) -> Iterator[str]:
 
 
 def texts_of_drawings(package: Package, names: Sequence[str]) -> list[Extract]:
-    """Return the words of the diagrams and charts that some parts of a package refer to.
+    """Return the texts of the diagrams and charts that some parts of a package refer to.
 
     Args:
         package: The document.
-        names: Parts whose drawings count: the body, slides, sheets' drawings.
+        names: Parts whose drawings are read: the body, slides, drawings of sheets.
     """
     diagrams = _related(package, names, *_DIAGRAMS)
     charts = _related(package, names, *_CHARTS)
-    words = [text for name in diagrams for text in drawing_texts(package.xml(name))]
+    paragraphs = [text for name in diagrams for text in drawing_texts(package.xml(name))]
     labels = [text for name in charts for text in _chart_texts(package.xml(name))]
     return [
-        *extract_apart([TextBlock(text=text) for text in words], "diagrams", LeftOutKind.DIAGRAM),
+        *extract_apart(
+            [TextBlock(text=text) for text in paragraphs], "diagrams", LeftOutKind.DIAGRAM
+        ),
         *extract_apart(
             [TextBlock(text=text, tight=True) for text in labels], "charts", LeftOutKind.DIAGRAM
         ),
@@ -64,18 +66,18 @@ def embedded_documents(package: Package, names: Sequence[str]) -> list[Extract]:
 
     Args:
         package: The document.
-        names: Parts whose embedded documents count; those of their charts count as well, and so do
-            files in the folder of embedded documents to which nothing refers.
+        names: Parts whose embedded documents are read. Those of their charts are read too, and so
+            are files in the folder of embedded documents that no part refers to.
     """
     holders = [*names, *_related(package, names, *_CHARTS)]
-    packed, objects = _related(package, holders, _PACKED), _related(package, holders, _OLE)
+    packed, ole_objects = _related(package, holders, _PACKED), _related(package, holders, _OLE)
     stray = [name for name in package.names if _EMBEDDINGS in f"/{name.lower()}"]
     extracts: list[Extract] = []
-    for name in dict.fromkeys([*packed, *objects, *stray]):
+    for name in dict.fromkeys([*packed, *ole_objects, *stray]):
         extracts += ole_extracts(package.read(name), name)
     return extracts
 
 
 def _related(package: Package, names: Sequence[str], *kinds: str) -> list[str]:
-    found = (target for name in names for target in package.related_as(name, *kinds))
-    return list(dict.fromkeys(found))
+    targets = (target for name in names for target in package.related_as(name, *kinds))
+    return list(dict.fromkeys(targets))

@@ -1,8 +1,8 @@
 """Documents inside documents: attached, inserted or embedded files of any format.
 
-A file inside another is read as if it stood alone, by the same readers, and its texts become parts
-of the outer file. A fault in it costs itself only: it is listed as unreadable. The levels and the
-number of such files are limited, so that a file that holds itself again and again ends.
+An inner file is read by the same readers as a separate file, and its texts become parts of the
+outer file. A damaged inner file is listed as unreadable and does not stop the reading. Depth and
+number of inner files are limited, so that a file that contains itself cannot be read forever.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _MAX_NAME: Final = 120  # characters of a file's name in the name of a part
 
 
 class _Nesting:
-    """How deep the document that is being read lies, and how many were opened so far."""
+    """Depth of the document that is being read, and number of inner documents opened so far."""
 
     depth = 0
     count = 0
@@ -46,10 +46,10 @@ class _Nesting:
     @classmethod
     @contextmanager
     def inside(cls) -> Iterator[None]:
-        """Go one level down.
+        """Enter an inner document.
 
         Raises:
-            InputError: That is too deep, or there were too many documents.
+            InputError: The nesting is too deep, or there are too many inner documents.
         """
         if cls.depth == 0:
             cls.count = 0
@@ -65,17 +65,17 @@ class _Nesting:
             cls.depth -= 1
 
 
-def read_inner(data: bytes, name: str, format_name: str | None = None) -> list[Extract]:
-    """Read a document that stands inside another.
+def read_inner(file_bytes: bytes, name: str, format_name: str | None = None) -> list[Extract]:
+    """Read a document inside another one.
 
     Args:
-        data: The bytes of the inner file.
+        file_bytes: The bytes of the inner file.
         name: Its name, whose ending may tell the format of text files.
-        format_name: A name of :data:`~pura.documents.formats.FORMATS` where the outer file says
-            what it holds; None looks at the content and the name.
+        format_name: A name of :data:`~pura.documents.formats.FORMATS` if the outer file declares
+            it; None recognises the format by content and name.
 
     Returns:
-        Its texts, with the names of parts that it has when it stands alone.
+        Its texts, with the same names of parts as if the file were read separately.
 
     Raises:
         InputError: It cannot be read.
@@ -83,12 +83,12 @@ def read_inner(data: bytes, name: str, format_name: str | None = None) -> list[E
     label = phrase("format.of-embedded")
     try:
         with _Nesting.inside():
-            form = _format_of(data, name, format_name)
+            form = _format_of(file_bytes, name, format_name)
             label = form.label
             if not form.reader:
-                decoded = decode(data)
+                decoded = decode(file_bytes)
                 return [Extract.of(decoded, decoded.text)]
-            return form.load()(data, ReadOptions())
+            return form.load()(file_bytes, ReadOptions())
     except MemoryError:
         raise
     except Exception as error:
@@ -96,7 +96,7 @@ def read_inner(data: bytes, name: str, format_name: str | None = None) -> list[E
 
 
 def embedded_extracts(
-    data: bytes,
+    file_bytes: bytes,
     name: str,
     *,
     kind: LeftOutKind = LeftOutKind.EMBEDDED_DOCUMENT,
@@ -105,19 +105,19 @@ def embedded_extracts(
     """Return the texts of an inner document as parts of the outer one.
 
     Args:
-        data: The bytes of the inner file.
+        file_bytes: The bytes of the inner file.
         name: Its name.
-        kind: What the inner document is to the outer one.
-        label: The first word of the names of its parts, before the file's name.
+        kind: Kind of the parts, such as an attachment.
+        label: First word of the names of its parts, before the file's name.
 
     Returns:
-        Its texts, to be examined when they are asked for; a text with a refusal where it cannot be
-        read.
+        Its texts, which are examined only if they are requested; one extract with a refusal if
+        the document cannot be read.
     """
     name = PurePath(name.replace("\\", "/")).name[:_MAX_NAME]
     prefix = f"{label} {name}"
     try:
-        inner = read_inner(data, name)
+        inner = read_inner(file_bytes, name)
     except InputError as error:
         return [unreadable(error, name, kind=kind, label=label)]
     return inner_parts(inner, prefix, name, kind)
@@ -144,13 +144,13 @@ def unreadable(
 def inner_parts(
     extracts: list[Extract], prefix: str, location: str, kind: LeftOutKind
 ) -> list[Extract]:
-    """Return the texts of an inner document under names of the outer one.
+    """Return the texts of an inner document as parts of the outer one.
 
     Args:
-        extracts: What its reader made of it.
-        prefix: The name of the inner document as a part; further parts are named behind it.
-        location: The name of the inner document, for people.
-        kind: What its own main text is to the outer document; notes, comments and the like keep
+        extracts: The texts of the inner document.
+        prefix: Name of the inner document as a part, before the names of its parts.
+        location: Name of the inner document, for people.
+        kind: Kind of its main text in the outer document; notes, comments and the like keep
             their kinds.
     """
     return [
@@ -183,28 +183,28 @@ def _location(outer: str, inner: str) -> str:
     return f"{outer}, {inner}" if inner else outer
 
 
-def _format_of(data: bytes, name: str, format_name: str | None) -> Format:
-    form: Format | Container = FORMATS[format_name] if format_name else tell(data, name)
+def _format_of(file_bytes: bytes, name: str, format_name: str | None) -> Format:
+    form: Format | Container = FORMATS[format_name] if format_name else tell(file_bytes, name)
     if isinstance(form, Container):
-        return FORMATS[CONTAINERS[form.name].load()(data)]
+        return FORMATS[CONTAINERS[form.name].load()(file_bytes)]
     return form
 
 
-def ole_extracts(data: bytes, name: str) -> list[Extract]:
+def ole_extracts(file_bytes: bytes, name: str) -> list[Extract]:
     """Return the texts of an embedded file; of an OLE object, those of the file that it wraps.
 
     Args:
-        data: A file, or a compound file, as Office programs keep objects of other programs.
+        file_bytes: A file, or a compound file, as Office programs keep objects of other programs.
         name: Its name in the outer file.
     """
-    if not is_compound(data):
-        return embedded_extracts(data, name)
+    if not is_compound(file_bytes):
+        return embedded_extracts(file_bytes, name)
     try:
-        wrapped = wrapped_document(data)
+        wrapped = wrapped_document(file_bytes)
     except (OSError, ValueError, IndexError, struct.error):
         return [unreadable(damaged(CONTAINERS["compound"].label), name)]
     if wrapped is None:
-        return embedded_extracts(data, name)
-    if not wrapped.data:
+        return embedded_extracts(file_bytes, name)
+    if not wrapped.file_bytes:
         return []
-    return embedded_extracts(wrapped.data, wrapped.name or name)
+    return embedded_extracts(wrapped.file_bytes, wrapped.name or name)

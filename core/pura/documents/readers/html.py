@@ -1,7 +1,8 @@
-"""HTML: the text that a reader of the page sees, in the way browsers copy it.
+"""HTML: the visible text of a page, as browsers copy it.
 
 Block structure and white space follow the ``innerText`` algorithm of the HTML standard. The
-parser gives events and builds no tree, so that depth costs nothing. Nothing is loaded or run.
+parser emits events and builds no tree, so that deep nesting needs no memory. Nothing is loaded or
+run.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ _VOID: Final = frozenset(
     ]
 )
 _WITHOUT_WORDS: Final = frozenset(["head", "title", "script", "style"])
-"""Elements whose characters are not words for a reader of the page."""
+"""Elements whose characters are never shown as text of the page."""
 _FALLBACKS: Final = frozenset(
     [
         "template",
@@ -64,21 +65,21 @@ _FALLBACKS: Final = frozenset(
         "map",
     ]
 )
-"""Elements whose words are seen where something else cannot be, or belong to a drawing."""
+"""Elements with fallback text for content that cannot be shown, or with text of a drawing."""
 _FIELDS: Final = frozenset(["select", "datalist", "button"])
-"""Elements whose words are those of a form."""
+"""Elements of forms."""
 _HEAD: Final = frozenset(
     ["title", "meta", "link", "style", "script", "base", "noscript", "template"]
 )
-"""Elements that may stand in the head; any other one begins the body."""
+"""Elements that are allowed in the head; any other element begins the body."""
 _QUOTING_CLASSES: Final = frozenset(
     ["gmail_quote", "gmail_quote_container", "yahoo_quoted", "protonmail_quote", "moz-cite-prefix"]
 )
 _QUOTING_REST: Final = frozenset(["divrplyfwdmsg", "appendonsend", "x_divrplyfwdmsg"])
-"""Identifiers by which Outlook marks where the message that is answered begins; it goes on to the
+"""Identifiers of the element with which Outlook begins the answered message, which extends to the
 end of the page."""
-_MOST_PIECES: Final = 200  # runs of text that are looked through for the line before a quotation
-_MAX_FRAMES: Final = 4  # pages inside pages (``srcdoc``); what lies deeper is said to be left out
+_MOST_PIECES: Final = 200  # runs of text that are searched for the line before a quotation
+_MAX_FRAMES: Final = 4  # levels of pages inside pages (``srcdoc``); deeper ones are left out
 _PARAGRAPH: Final = frozenset(
     [
         "p",
@@ -130,7 +131,7 @@ _BLOCK: Final = frozenset(
         "tr",
     ]
 )
-# Elements whose end may be left out, and what opening ends them.
+# Start tags that end an open element, for elements whose end tag may be omitted.
 _ENDS: Final = {
     "li": {"li"},
     "dt": {"dt", "dd"},
@@ -150,11 +151,11 @@ HIDDEN_PART: Final = "hidden text"
 FIELDS_PART: Final = "form fields"
 
 
-def read_html(data: bytes, options: ReadOptions) -> list[Extract]:
-    """Return the visible text of a page, and what the page hides as a part of its own."""
-    found = _DECLARED.search(data[:4096])
-    declared = (found[1] or found[2]).decode("ascii") if found else None
-    decoded = decode(data, chosen=options.encoding, declared=declared)
+def read_html(file_bytes: bytes, options: ReadOptions) -> list[Extract]:
+    """Return the visible text of a page, and its hidden text as a separate part."""
+    declaration = _DECLARED.search(file_bytes[:4096])
+    declared = (declaration[1] or declaration[2]).decode("ascii") if declaration else None
+    decoded = decode(file_bytes, choice=options.encoding, declared=declared)
     page = read_page(decoded.text)
     main = Extract.of(
         decoded,
@@ -168,17 +169,17 @@ def read_html(data: bytes, options: ReadOptions) -> list[Extract]:
 
 @dataclass(frozen=True, kw_only=True)
 class PageText:
-    """The words of a page, by where a reader meets them.
+    """The texts of a page, by where they are shown.
 
     Attributes:
-        text: What the page shows.
-        quoted: The messages that it answers, where the page is that of a mail.
-        hidden: What it does not show, or what it may show later.
-        fields: Words of buttons and lists of choices.
-        title: What browsers show above the page.
-        transforms: What was done to the text.
-        left_out: What was not read at all.
-        quotations: Stretches of the text that the page calls quotations.
+        text: Visible text.
+        quoted: Quoted messages, if the page is the body of a mail.
+        hidden: Text that is hidden, or that may be shown later.
+        fields: Text of buttons and selection lists.
+        title: Title of the page.
+        transforms: Transforms of the text.
+        left_out: Content that was not read.
+        quotations: Stretches of the text that the page marks as quotations.
     """
 
     text: str
@@ -191,21 +192,24 @@ class PageText:
     quotations: tuple[tuple[int, int], ...] = ()
 
     def extracts_apart(self, decoded: DecodedText, prefix: str = "") -> list[Extract]:
-        """Return the words beside the shown text as parts whose names begin with ``prefix``."""
-        apart = (
+        """Return hidden text and form fields as parts whose names begin with ``prefix``."""
+        hidden_parts = (
             (HIDDEN_PART, LeftOutKind.HIDDEN_TEXT, self.hidden),
             (FIELDS_PART, LeftOutKind.FORM_FIELD, self.fields),
         )
         return [
             Extract.of(decoded, text, f"{prefix}{part}", role=ALTERNATIVE, kind=kind)
-            for part, kind, text in apart
+            for part, kind, text in hidden_parts
             if text.strip()
         ]
 
     def entries_apart(self) -> tuple[LeftOut, ...]:
-        """Return the same as entries that no part takes."""
-        apart = ((LeftOutKind.HIDDEN_TEXT, self.hidden), (LeftOutKind.FORM_FIELD, self.fields))
-        entries = [LeftOut.of_text(kind, text) for kind, text in apart if text.strip()]
+        """Return hidden text and form fields as entries of left-out content."""
+        hidden_texts = (
+            (LeftOutKind.HIDDEN_TEXT, self.hidden),
+            (LeftOutKind.FORM_FIELD, self.fields),
+        )
+        entries = [LeftOut.of_text(kind, text) for kind, text in hidden_texts if text.strip()]
         return (*self.left_out, *entries)
 
 
@@ -214,9 +218,9 @@ def read_page(source: str, *, mail: bool = False) -> PageText:
 
     Args:
         source: The page's source.
-        mail: It is the body of a mail, in which the message that it answers is kept apart.
+        mail: The page is the body of a mail; the answered message is returned separately.
     """
-    page = _Page(mail=mail)
+    page = _PageParser(mail=mail)
     page.feed(source.removeprefix("\ufeff"))
     page.close()
     page.finish()
@@ -236,28 +240,28 @@ def read_page(source: str, *, mail: bool = False) -> PageText:
     )
 
 
-class _Kept(str):
-    """Text of ``<pre>``, whose spaces mean something."""
+class _Preformatted(str):
+    """Text of ``<pre>``, whose spaces are significant."""
 
     __slots__ = ()
 
 
 def _trim(pieces: list[str]) -> None:
     """Drop spaces before a line end, outside ``<pre>``."""
-    if pieces and not isinstance(pieces[-1], _Kept):
+    if pieces and not isinstance(pieces[-1], _Preformatted):
         pieces[-1] = pieces[-1].rstrip(" ")
 
 
-def _lead(item: str, pieces: list[str], *, fresh: bool) -> str:
-    """Return a run without the spaces that collapse with what stands before it."""
-    if isinstance(item, _Kept):
+def _lead(run: str, pieces: list[str], *, fresh: bool) -> str:
+    """Return a run without leading spaces that collapse with the text before it."""
+    if isinstance(run, _Preformatted):
         # The first line end after <pre> is not part of it.
-        return _Kept(item.removeprefix("\n")) if fresh else item
-    if item == "\n":
+        return _Preformatted(run.removeprefix("\n")) if fresh else run
+    if run == "\n":
         _trim(pieces)
-        return item
+        return run
     before = next((p for p in reversed(pieces) if p), "\n")
-    return item.lstrip(" ") if fresh or before.endswith((" ", "\n", "\t")) else item
+    return run.lstrip(" ") if fresh or before.endswith((" ", "\n", "\t")) else run
 
 
 _SHOWN: Final = "shown"
@@ -268,7 +272,7 @@ _TITLE: Final = "title"
 
 
 class _Edge(Enum):
-    """Where an element for quotations begins or ends."""
+    """Beginning or end of a quotation element."""
 
     BEGIN = auto()
     END = auto()
@@ -281,30 +285,30 @@ class _Flow:
         # Text, how many line breaks are required here, or an edge of a quotation.
         self._items: list[str | int | _Edge] = []
 
-    def add(self, item: str) -> None:
-        """Take a run of text."""
-        self._items.append(item)
+    def add(self, run: str) -> None:
+        """Append a run of text."""
+        self._items.append(run)
 
     def require_break(self, count: int) -> None:
-        """Require line breaks where text goes on."""
+        """Require this many line breaks before the next text."""
         if not self._items or self._items[-1] != count:
             self._items.append(count)
 
     def mark_edge(self, edge: _Edge) -> None:
-        """Note that a quotation begins or ends here."""
+        """Record that a quotation begins or ends here."""
         self._items.append(edge)
 
     def last_line(self) -> str:
-        """Return the last line of text so far that is not empty, at most so much as matters."""
+        """Return the last non-empty line so far, of at most :data:`_MOST_PIECES` runs."""
         pieces: list[str] = []
-        for item in reversed(self._items):
-            if isinstance(item, _Edge):
+        for run in reversed(self._items):
+            if isinstance(run, _Edge):
                 continue
-            is_break = isinstance(item, int) or item == "\n"
+            is_break = isinstance(run, int) or run == "\n"
             if is_break and "".join(pieces).strip():
                 break
             if not is_break:
-                pieces.append(str(item))
+                pieces.append(str(run))
             if len(pieces) > _MOST_PIECES:
                 break
         return "".join(reversed(pieces)).strip()
@@ -314,36 +318,38 @@ class _Flow:
         return self.laid_out()[0]
 
     def laid_out(self) -> tuple[str, tuple[tuple[int, int], ...]]:
-        """Return the text, and where quotations stand in it."""
+        """Return the text and the stretches of its quotations."""
         pieces: list[str] = []
         edges: list[tuple[int, _Edge]] = []
         breaks = 0
-        for item in self._items:
-            if isinstance(item, _Edge):
-                edges.append((len(pieces), item))
-            elif isinstance(item, int):
-                breaks = max(breaks, item)
-            elif breaks and item.strip(" ") == "":
+        for run in self._items:
+            if isinstance(run, _Edge):
+                edges.append((len(pieces), run))
+            elif isinstance(run, int):
+                breaks = max(breaks, run)
+            elif breaks and run.strip(" ") == "":
                 continue
             else:
                 if breaks and pieces:
                     _trim(pieces)
-                    there = 2 if pieces[-1].endswith("\n\n") else pieces[-1].endswith("\n")
-                    pieces.append("\n" * max(0, breaks - there))
-                pieces.append(_lead(item, pieces, fresh=breaks > 0))
+                    existing_breaks = (
+                        2 if pieces[-1].endswith("\n\n") else pieces[-1].endswith("\n")
+                    )
+                    pieces.append("\n" * max(0, breaks - existing_breaks))
+                pieces.append(_lead(run, pieces, fresh=breaks > 0))
                 breaks = 0
-        whole = "".join(pieces)
-        text = whole.strip("\n").rstrip(" ")
-        cut = len(whole) - len(whole.lstrip("\n"))
+        joined = "".join(pieces)
+        text = joined.strip("\n").rstrip(" ")
+        cut = len(joined) - len(joined.lstrip("\n"))
         ends = [0, *accumulate(map(len, pieces))]
         stretches: list[tuple[int, int]] = []
         opened: list[int] = []
-        for place, edge in edges:
-            at = min(max(0, ends[place] - cut), len(text))
+        for piece_index, edge in edges:
+            offset = min(max(0, ends[piece_index] - cut), len(text))
             if edge is _Edge.BEGIN:
-                opened.append(at)
-            elif opened and (begin := opened.pop()) < at and not opened:  # the outermost one
-                stretches.append((begin, at))
+                opened.append(offset)
+            elif opened and (begin := opened.pop()) < offset and not opened:  # the outermost one
+                stretches.append((begin, offset))
         return text, tuple(stretches)
 
 
@@ -353,8 +359,8 @@ class _Element:
 
     Attributes:
         tag: Its name.
-        look: Whether its text is shown.
-        flow: Where its words go; empty where it has none.
+        look: Visibility of its text.
+        flow: Name of the flow that collects its text; empty if it has none.
     """
 
     tag: str
@@ -365,12 +371,12 @@ class _Element:
 _ROOT: Final = _Element(tag="", look=Look(), flow=_SHOWN)
 
 
-class _Page(HTMLParser):
-    """Collects the words of a page by where a reader meets them.
+class _PageParser(HTMLParser):
+    """Collects the texts of a page in flows, by where they are shown.
 
     Args:
         mail: See :func:`read_page`.
-        frames: In so many pages this one stands.
+        frames: Number of pages around this one.
     """
 
     def __init__(self, *, mail: bool = False, frames: int = 0) -> None:
@@ -439,29 +445,29 @@ class _Page(HTMLParser):
                 return
 
     def handle_data(self, data: str) -> None:
-        """Keep words; collect style sheets."""
+        """Collect text and style sheets."""
         if self._sheet is not None:
             self._sheet.append(data)
         else:
-            self._add(_Kept(data) if self._pre else _SPACE.sub(" ", data))
+            self._add(_Preformatted(data) if self._pre else _SPACE.sub(" ", data))
 
     def finish(self) -> None:
-        """Take what a style sheet without an end says, as a browser does."""
+        """Close all open elements; a browser also applies a style sheet without an end."""
         while self._open:
             self._pop()
 
     def _element(
         self, tag: str, attributes: Mapping[str, str | None], around: _Element
     ) -> _Element:
-        look = self._rules.look(tag, attributes, around.look)
+        style = self._rules.look(tag, attributes, around.look)
         if tag in _FALLBACKS and not (tag == "template" and "shadowrootmode" in attributes):
-            look = look._replace(cut=True)
+            style = style._replace(cut=True)
         self._quoting_rest |= self._mail and (attributes.get("id") or "").lower() in _QUOTING_REST
         if tag == "title" and around.tag not in _FALLBACKS:
             flow = _TITLE
         elif tag in _WITHOUT_WORDS or not around.flow:
             flow = ""
-        elif not look.shown:
+        elif not style.shown:
             flow = _HIDDEN
         elif tag in _FIELDS or around.flow == _FORM:
             flow = _FORM
@@ -469,10 +475,10 @@ class _Page(HTMLParser):
             flow = _QUOTED
         else:
             flow = _SHOWN
-        return _Element(tag=tag, look=look, flow=flow)
+        return _Element(tag=tag, look=style, flow=flow)
 
     def _quotes(self, tag: str, attributes: Mapping[str, str | None]) -> bool:
-        """Whether an element of a mail holds the message that the mail answers."""
+        """Return whether an element of a mail contains the message that the mail answers."""
         if not self._mail:
             return False
         if tag == "blockquote":
@@ -480,28 +486,28 @@ class _Page(HTMLParser):
             return is_cited or announces(self.flows[_SHOWN].last_line())
         return not _QUOTING_CLASSES.isdisjoint((attributes.get("class") or "").lower().split())
 
-    def _add(self, item: str) -> None:
+    def _add(self, run: str) -> None:
         flow = self._inner.flow
         if self._quoting_rest and flow == _SHOWN:
             flow = _QUOTED
         if flow:
-            self.flows[flow].add(item)
+            self.flows[flow].add(run)
 
     def _take_field(self, attributes: Mapping[str, str | None]) -> None:
-        """Take what was typed into a field of one line."""
+        """Collect the value of a single-line input field."""
         kind = (attributes.get("type") or "text").lower()
-        value = attributes.get("value")
-        if value and self._inner.flow and kind in ("text", "search", "button", "submit", "reset"):
+        typed = attributes.get("value")
+        if typed and self._inner.flow and kind in ("text", "search", "button", "submit", "reset"):
             self.flows[_FORM].require_break(1)
-            self.flows[_FORM].add(_SPACE.sub(" ", value))
+            self.flows[_FORM].add(_SPACE.sub(" ", typed))
             self.flows[_FORM].require_break(1)
 
     def _take_frame(self, source: str, around: _Element) -> None:
-        """Take a page that stands in an attribute, where its frame stands."""
+        """Insert the page of a ``srcdoc`` attribute at the position of its frame."""
         if self._frames == _MAX_FRAMES:
             self.too_deep = True
             return
-        page = _Page(mail=self._mail, frames=self._frames + 1)
+        page = _PageParser(mail=self._mail, frames=self._frames + 1)
         page.feed(source)
         page.close()
         page.finish()
@@ -509,24 +515,24 @@ class _Page(HTMLParser):
         self.hidden += page.hidden
         for name, flow in page.flows.items():
             if text := flow.text():
-                there = self.flows[around.flow if name == _SHOWN and around.flow else name]
-                there.require_break(1)
-                there.add(_Kept(text))
-                there.require_break(1)
+                target = self.flows[around.flow if name == _SHOWN and around.flow else name]
+                target.require_break(1)
+                target.add(_Preformatted(text))
+                target.require_break(1)
 
-    def _edge(self, tag: str, look: Look) -> None:
+    def _edge(self, tag: str, style: Look) -> None:
         if tag in _PARAGRAPH:
-            self._break(2, look)
+            self._break(2, style)
         elif tag in _BLOCK or tag == "textarea":
-            self._break(1, look)
+            self._break(1, style)
         elif tag in _FIELDS or tag == "option":
             self.flows[_FORM].require_break(1)
         if tag == "tr":
             self._cell = False
 
-    def _break(self, count: int, look: Look) -> None:
+    def _break(self, count: int, style: Look) -> None:
         for name, flow in self.flows.items():
-            if name == _HIDDEN or not look.cut:
+            if name == _HIDDEN or not style.cut:
                 flow.require_break(count)
 
     def _pop(self) -> str:

@@ -1,9 +1,9 @@
 """E-mail and mailboxes: the body as its reader sees it, quoted passages apart, attached texts.
 
-Headers, signatures and pictures are left out. The plain version of a message is taken where it
-holds the message, since it needs no guesses about what is shown; the other version is a part where
-it has words of its own. Attached documents are read by the readers of their formats. A mailbox is
-messages one after another.
+Headers, signatures and pictures are left out. The plain version of a message is preferred if it is
+complete, since it needs no guesses about what is shown. The other version becomes a part if it has
+different words. Attached documents are read by the readers of their formats. A mailbox is a
+sequence of messages.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ _SEALED: Final = (
     "application/x-pkcs7-mime",
     "application/pgp-encrypted",
 )
-"""Messages inside an envelope of S/MIME or PGP, which only its receiver opens."""
+"""Messages encrypted with S/MIME or PGP, which only the recipient can open."""
 _SIGNATURES: Final = (
     "application/pkcs7-signature",
     "application/x-pkcs7-signature",
     "application/pgp-signature",
 )
-"""Signatures beside a message, which hold no words."""
+"""Detached signatures, which have no words."""
 _PGP_MESSAGE: Final = b"-----BEGIN PGP MESSAGE-----"
 _ARMOUR: Final = re.compile(
     r"-----BEGIN PGP (MESSAGE|SIGNATURE|PUBLIC KEY BLOCK)-----.*?(?:-----END PGP \1-----|\Z)",
@@ -61,33 +61,33 @@ _SIGNED_HEAD: Final = re.compile(
     r"^-----BEGIN PGP SIGNED MESSAGE-----\n(?:[^\n]+\n)*\n", re.MULTILINE
 )
 _ESCAPED_DASH: Final = re.compile(r"^- (?=-)", re.MULTILINE)
-"""Signed lines that begin with a dash have another one before it (RFC 9580, 7.2)."""
+"""In signed text, a line that begins with a dash is preceded by "- " (RFC 9580, 7.2)."""
 _PICTURES: Final = ("image", "audio", "video", "font")
 _APPLE: Final = re.compile(rb"(\d{1,12})[ \t]*\r?\n")
-"""Apple Mail writes a message's length in bytes before it, and a property list behind it."""
+"""Apple Mail writes the length of a message in bytes before it, and a property list after it."""
 _MIME: Final = ("content-type", "content-disposition", "content-transfer-encoding")
-"""The headers that are taken apart here; no other one is ever parsed."""
+"""The only headers that are parsed."""
 
 
-def read_mail(data: bytes, options: ReadOptions) -> list[Extract]:
+def read_mail(file_bytes: bytes, options: ReadOptions) -> list[Extract]:
     """Return body, quoted passages and text attachments of one message."""
-    if length := _APPLE.match(data):
-        data = data[length.end() : length.end() + int(length[1])]
-    return message_extracts(data, options, "")
+    if length := _APPLE.match(file_bytes):
+        file_bytes = file_bytes[length.end() : length.end() + int(length[1])]
+    return message_extracts(file_bytes, options, "")
 
 
-def message_extracts(data: bytes, options: ReadOptions, prefix: str) -> list[Extract]:
+def message_extracts(message_bytes: bytes, options: ReadOptions, prefix: str) -> list[Extract]:
     """Return the texts of one message; part names begin with ``prefix``."""
-    leaves = list(_leaves(_parsed(data)))
-    body, other = _body(leaves, options)
+    leaves = list(_leaves(_parsed(message_bytes)))
+    body, alternative = _body(leaves, options)
     extracts: list[Extract] = []
     if body is not None:
         extracts += _split(body, options, prefix)
-        if other is not None:
-            extracts += _other_version(other, body, options, prefix)
+        if alternative is not None:
+            extracts += _other_version(alternative, body, options, prefix)
     left_out: list[LeftOut] = []
     for leaf in leaves:
-        if leaf is body or leaf is other:
+        if leaf is body or leaf is alternative:
             continue
         attached = _attached(leaf, options, prefix)
         if isinstance(attached, LeftOut):
@@ -103,7 +103,7 @@ def message_extracts(data: bytes, options: ReadOptions, prefix: str) -> list[Ext
 
 
 def _without_body(left_out: list[LeftOut], part: str) -> Extract:
-    """Return the part of a message that has nothing to read, with the reason if it is sealed."""
+    """Return the part of a message without readable text, with the reason if it is encrypted."""
     for entry in left_out:
         if entry.kind is LeftOutKind.ENCRYPTED:
             sealed = InputError("mail.sealed", name=entry.location, code="input-sealed")
@@ -112,7 +112,7 @@ def _without_body(left_out: list[LeftOut], part: str) -> Extract:
 
 
 def _attached(leaf: EmailMessage, options: ReadOptions, prefix: str) -> list[Extract] | LeftOut:
-    """Return the texts of an attachment, or the entry of one that holds none."""
+    """Return the texts of an attachment, or an entry if it has none."""
     name = _file_name(leaf)
     kind = leaf.get_content_type()
     if kind in _SEALED:
@@ -124,11 +124,11 @@ def _attached(leaf: EmailMessage, options: ReadOptions, prefix: str) -> list[Ext
     if leaf.get_content_maintype() == "text":
         return [_attached_text(leaf, name, options, prefix)]
     raw = leaf.get_payload(decode=True)
-    data = raw if isinstance(raw, bytes) else b""
-    if data.lstrip().startswith(_PGP_MESSAGE):
+    file_bytes = raw if isinstance(raw, bytes) else b""
+    if file_bytes.lstrip().startswith(_PGP_MESSAGE):
         return LeftOut(kind=LeftOutKind.ENCRYPTED, words=None, location=name)
     inside = embedded_extracts(
-        data,
+        file_bytes,
         name,
         kind=LeftOutKind.ATTACHMENT,
         label=f"{prefix}attachment",
@@ -147,7 +147,7 @@ _CONTENT_TYPE: Final = re.compile(
 _UNQUOTED_BOUNDARY: Final = re.compile(
     rb"(\bboundary=)([^\s\";]*[()<>@,:/\[\]?=][^\s\";]*)", re.IGNORECASE
 )
-"""RFC 2045 wants quotes around these characters; many mailers send none."""
+"""RFC 2045 requires quotes around these characters; many mailers omit them."""
 
 
 _FIELD: Final = re.compile(rb"([!-9;-~]+):")
@@ -162,70 +162,76 @@ _KNOWN_FIELDS: Final = frozenset(
 """Names of header lines that have no hyphen; nearly all others have one."""
 
 
-def _with_blank_line(data: bytes) -> bytes:
-    """Return a message in which a blank line stands between header and body.
+def _with_blank_line(message_bytes: bytes) -> bytes:
+    """Insert a missing blank line between the header and the body of a message.
 
-    Where it is missing the parser takes lines of the body such as "Note: this is new" for headers,
-    and their words would be lost.
+    Without it the parser takes lines of the body such as "Note: this is new" for headers, and their
+    words are lost.
     """
     fields: list[tuple[int, bytes]] = []
-    place = 0
-    while place < len(data):
-        end = data.find(b"\n", place) + 1 or len(data)
-        line = data[place:end]
+    position = 0
+    while position < len(message_bytes):
+        end = message_bytes.find(b"\n", position) + 1 or len(message_bytes)
+        line = message_bytes[position:end]
         field = _FIELD.match(line)
         if not line.strip():
-            return data
+            return message_bytes
         if field is not None:
-            fields.append((place, field[1].lower()))
+            fields.append((position, field[1].lower()))
         elif not line.startswith((b" ", b"\t", b"From ", b">From ")):
             break
-        place = end
-    body = place
+        position = end
+    body = position
     while fields and b"-" not in fields[-1][1] and fields[-1][1] not in _KNOWN_FIELDS:
         body, _ = fields.pop()
-    return data[:body] + b"\n" + data[body:] if fields and body < place else data
+    return (
+        message_bytes[:body] + b"\n" + message_bytes[body:]
+        if fields and body < position
+        else message_bytes
+    )
 
 
-def _as_standard(data: bytes) -> bytes:
-    """Return a message with the line ends, quotes and blank line that the standard asks for."""
-    if b"\n" not in data:
-        data = data.replace(b"\r", b"\n")
-    data = _with_blank_line(data)
-    return _CONTENT_TYPE.sub(lambda header: _UNQUOTED_BOUNDARY.sub(rb'\1"\2"', header[0]), data)
+def _as_standard(message_bytes: bytes) -> bytes:
+    """Return a message with the line ends, quotes and blank line that the standard requires."""
+    if b"\n" not in message_bytes:
+        message_bytes = message_bytes.replace(b"\r", b"\n")
+    message_bytes = _with_blank_line(message_bytes)
+    return _CONTENT_TYPE.sub(
+        lambda header: _UNQUOTED_BOUNDARY.sub(rb'\1"\2"', header[0]), message_bytes
+    )
 
 
-def _parsed(data: bytes) -> EmailMessage:
-    """Parse a message; parts and headers are counted before the parser takes them apart."""
-    data = _as_standard(data)
+def _parsed(message_bytes: bytes) -> EmailMessage:
+    """Parse a message, with limits on the number of parts and the size of headers."""
+    message_bytes = _as_standard(message_bytes)
     counted = _Counted()
-    bounded = policy.default.clone(message_factory=lambda policy: _Part(policy, counted))
-    parsed = BytesParser(policy=bounded).parsebytes(data)
+    bounded = policy.default.clone(message_factory=lambda policy: _MailPart(policy, counted))
+    parsed = BytesParser(policy=bounded).parsebytes(message_bytes)
     assert isinstance(parsed, EmailMessage)
     return parsed
 
 
 class _Counted:
-    """What a message has so far.
+    """Counts of a message while it is parsed.
 
     Attributes:
-        parts: How many.
-        header_bytes: Of the headers that are taken apart, all together.
+        parts: Number of MIME parts.
+        header_bytes: Bytes of all parsed headers.
     """
 
     parts = 0
     header_bytes = 0
 
 
-class _Part(EmailMessage):
-    """A part of a message; a header is taken apart once, and only within bounds.
+class _MailPart(EmailMessage):
+    """A part of a message that parses each header once, and only within limits.
 
-    Taking one apart costs more than proportionally to its length, and the parser asks for the same
-    one again and again.
+    The time to parse a header grows faster than its length, and the parser reads the same header
+    again and again.
 
     Args:
-        policy: As the parser gives it.
-        counted: Of the whole message.
+        policy: Policy of the parser.
+        counted: Counts of the whole message.
     """
 
     def __init__(self, policy: Any, counted: _Counted) -> None:
@@ -237,7 +243,7 @@ class _Part(EmailMessage):
             raise over("limit.parts", most=MAX_MAIL_PARTS)
 
     def set_raw(self, name: str, value: str) -> None:
-        """Take a header as the parser finds it."""
+        """Store a header, if it is within the limits."""
         if name.lower() in _MIME:
             self._counted.header_bytes += len(value)
             if len(value) > MAX_MAIL_HEADER_BYTES:
@@ -250,17 +256,17 @@ class _Part(EmailMessage):
         self._known.clear()
 
     def get(self, name: str, failobj: Any = None) -> Any:
-        """Return a header, taken apart."""
+        """Return a header; the headers in :data:`_MIME` are parsed only once."""
         if name.lower() not in _MIME:
             return super().get(name, failobj)
         if name.lower() not in self._known:
             self._known[name.lower()] = super().get(name)
-        found = self._known[name.lower()]
-        return failobj if found is None else found
+        header = self._known[name.lower()]
+        return failobj if header is None else header
 
 
 def _leaves(message: EmailMessage) -> Iterator[EmailMessage]:
-    """Yield all parts that are no containers, without recursion and with bounds."""
+    """Yield all parts that are not containers, without recursion and within limits."""
     stack: list[tuple[EmailMessage, int]] = [(message, 0)]
     while stack:
         part, depth = stack.pop()
@@ -274,20 +280,20 @@ def _leaves(message: EmailMessage) -> Iterator[EmailMessage]:
 
 
 _FULL_VERSION: Final = 0.5
-"""Share of the words of the HTML version that a plain version has at least if it is the message.
+"""Least share of the words of the HTML version that a complete plain version has.
 
-Writers' programs make the plain version from the HTML one and lose some of its words; what has
+Mail programs generate the plain version from the HTML version and lose some words. A version with
 fewer than half is a stub ("view this message in a browser") or a footer."""
 _SAME_WORDS: Final = 0.9
-"""Share of a version's words that stand in the other one as well if both say the same."""
+"""Share of the words of a version that also occur in the other one if both have the same text."""
 
 
 def _body(
     leaves: list[EmailMessage], options: ReadOptions
 ) -> tuple[EmailMessage | None, EmailMessage | None]:
-    """Return the part that is the message, and its other version.
+    """Return the part with the message, and the part with its other version.
 
-    The plain version is the message unless it is empty, a stub or a footer.
+    The plain version is preferred unless it is empty, a stub or a footer.
     """
     versions: list[EmailMessage] = []
     for kind in ("text/plain", "text/html"):
@@ -308,14 +314,14 @@ def _body(
 
 
 def _other_version(
-    other: EmailMessage, body: EmailMessage, options: ReadOptions, prefix: str
+    alternative: EmailMessage, body: EmailMessage, options: ReadOptions, prefix: str
 ) -> list[Extract]:
-    """Return the other version of a message as a part, and what it hides as a second one.
+    """Return the other version of a message and its hidden text as parts.
 
-    Neither where the message itself has the same words.
+    Parts that only repeat the words of the message are omitted.
     """
-    read, message = _text(other, options), _text(body, options)
-    name = "html version" if other.get_content_type() == "text/html" else "plain version"
+    read, message = _text(alternative, options), _text(body, options)
+    name = "html version" if alternative.get_content_type() == "text/html" else "plain version"
     version = Extract.of(
         read.decoded,
         read.both.strip("\n"),
@@ -324,27 +330,27 @@ def _other_version(
         kind=LeftOutKind.OTHER_VERSION,
         transforms=read.transforms,
     )
-    known = Counter(message.both.split())
+    body_words = Counter(message.both.split())
     return [
         extract
         for extract in (version, *read.extracts_apart(f"{prefix}{name}, "))
-        if not _is_repeated(extract.text, known)
+        if not _is_repeated(extract.text, body_words)
     ]
 
 
-def _is_repeated(text: str, known: Counter[str]) -> bool:
-    """Whether nearly all words of a text are among others, as often as there."""
-    words = Counter(text.split())
-    return (words & known).total() >= _SAME_WORDS * words.total()
+def _is_repeated(text: str, other_words: Counter[str]) -> bool:
+    """Return whether nearly all words of a text occur in another text, as often as here."""
+    text_words = Counter(text.split())
+    return (text_words & other_words).total() >= _SAME_WORDS * text_words.total()
 
 
 class _LeafText(NamedTuple):
     """The text of a part of a message.
 
     Attributes:
-        decoded: The text that is shown, and how bytes became text.
-        transforms: What was done to it.
-        page: The words of a page; None of plain text.
+        decoded: The visible text, and how it was decoded.
+        transforms: Transforms of the text.
+        page: The texts of an HTML page; None for plain text.
     """
 
     decoded: DecodedText
@@ -353,25 +359,25 @@ class _LeafText(NamedTuple):
 
     @property
     def both(self) -> str:
-        """The text, and the messages that it answers where a page keeps them apart."""
+        """The text, followed by the messages that the HTML page marks as quoted."""
         quoted = "" if self.page is None else self.page.quoted
         return f"{self.decoded.text}\n\n{quoted}" if quoted.strip() else self.decoded.text
 
     def extracts_apart(self, prefix: str) -> list[Extract]:
-        """Return what a page hides as parts."""
+        """Return hidden text and form fields of a page as parts."""
         return [] if self.page is None else self.page.extracts_apart(self.decoded, prefix)
 
     @property
     def left_out(self) -> tuple[LeftOut, ...]:
-        """What of a page was not read at all."""
+        """Content of a page that was not read."""
         return () if self.page is None else self.page.left_out
 
 
 def _text(leaf: EmailMessage, options: ReadOptions) -> _LeafText:
     raw = leaf.get_payload(decode=True)
-    data = raw if isinstance(raw, bytes) else b""
+    encoded = raw if isinstance(raw, bytes) else b""
     declared = leaf.get_content_charset()
-    decoded = decode(data, chosen=options.encoding, declared=declared)
+    decoded = decode(encoded, choice=options.encoding, declared=declared)
     transforms: tuple[Transform, ...] = ()
     text = decoded.text.replace("\r\n", "\n")
     page: PageText | None = None
@@ -386,7 +392,7 @@ def _text(leaf: EmailMessage, options: ReadOptions) -> _LeafText:
 
 
 def _unflow(text: str, *, delete: bool) -> tuple[str, int]:
-    """Undo format=flowed (RFC 3676): a line that ends in a space goes on in the next one."""
+    """Undo format=flowed (RFC 3676): a line that ends in a space continues in the next one."""
     out: list[str] = []
     joins = 0
     flowing, level = False, 0
@@ -406,37 +412,39 @@ def _unflow(text: str, *, delete: bool) -> tuple[str, int]:
 
 
 def _split(body: EmailMessage, options: ReadOptions, prefix: str) -> list[Extract]:
-    """Split a body into what the writer wrote, what it quotes and what it hides."""
+    """Split a body into the writer's text, quoted passages and hidden text."""
     read = _text(body, options)
     decoded, transforms = read.decoded, read.transforms
-    apart = read.page is not None and bool(read.page.quoted.strip())
+    has_page_quotes = read.page is not None and bool(read.page.quoted.strip())
     text, armour = _without_armour(decoded.text)
-    split = split_quoted(text, apart=apart)
-    own, left_out = split.own, (*read.left_out, *armour)
-    if found := _SIGNATURE.search(own):
-        left_out = (*left_out, LeftOut.of_text(LeftOutKind.SIGNATURE, found[0]))
-        own = own[: found.start()]
+    split = split_quoted(text, page_quotes_removed=has_page_quotes)
+    own_text, left_out = split.own, (*read.left_out, *armour)
+    if signature := _SIGNATURE.search(own_text):
+        left_out = (*left_out, LeftOut.of_text(LeftOutKind.SIGNATURE, signature[0]))
+        own_text = own_text[: signature.start()]
     announcing = "\n".join(split.announcing)
     if announcing.strip():
-        # When and by whom the other message was written; nobody's own words.
+        # Date and author of the quoted message; not the writer's own words.
         left_out = (*left_out, LeftOut.of_text(LeftOutKind.HEADER, announcing))
     passages = list(split.quoted)
-    if read.page is not None and apart:
+    if read.page is not None and has_page_quotes:
         passages.append(read.page.quoted)
     extracts = []
-    if own.strip():
+    if own_text.strip():
         extracts.append(
-            Extract.of(decoded, own.strip("\n"), f"{prefix}body", transforms=transforms)
+            Extract.of(decoded, own_text.strip("\n"), f"{prefix}body", transforms=transforms)
         )
-    for number, passage in enumerate((one for one in passages if one.strip()), 1):
+    for number, passage in enumerate((passage for passage in passages if passage.strip()), 1):
         plain = _QUOTE.sub("", passage).strip("\n")
         if plain.strip():
-            done = transforms
+            passage_transforms = transforms
             if plain != passage.strip("\n"):
                 stripped = Transform(name="quote-marks-removed", count=passage.count("\n") + 1)
-                done = (*transforms, stripped)
+                passage_transforms = (*transforms, stripped)
             part = f"{prefix}{_FIRST_QUOTED} {number}"
-            extracts.append(Extract.of(decoded, plain, part, role=QUOTED, transforms=done))
+            extracts.append(
+                Extract.of(decoded, plain, part, role=QUOTED, transforms=passage_transforms)
+            )
     extracts += read.extracts_apart(prefix)
     if not extracts and armour:
         extracts.append(_without_body(list(armour), f"{prefix}body"))
@@ -446,7 +454,7 @@ def _split(body: EmailMessage, options: ReadOptions, prefix: str) -> list[Extrac
 
 
 def _without_armour(text: str) -> tuple[str, tuple[LeftOut, ...]]:
-    """Return a text without what OpenPGP wrote into it, and the entries of that."""
+    """Remove OpenPGP blocks from a text; return it with an entry for each block."""
     entries: list[LeftOut] = []
 
     def entry(block: re.Match[str]) -> str:
@@ -481,25 +489,26 @@ _FROM: Final = re.compile(
 _QUOTED_FROM: Final = re.compile(rb"^>(>*From )", re.MULTILINE)
 
 
-def read_mbox(data: bytes, options: ReadOptions) -> list[Extract]:
+def read_mbox(mailbox: bytes, options: ReadOptions) -> list[Extract]:
     """Return the texts of all messages; parts are ``message 1, body`` and so on."""
-    # A "From " inside a body stands after a blank line only when the writer forgot to quote it.
-    if not data.strip():
+    # A "From " inside a body follows a blank line only if a program forgot to quote it.
+    if not mailbox.strip():
         return []
-    marks = _marks(data)
+    marks = _marks(mailbox)
     extracts: list[Extract] = []
-    ends = [m.start() for m in marks[1:]] + [len(data)]
+    ends = [m.start() for m in marks[1:]] + [len(mailbox)]
     for number, (mark, end) in enumerate(zip(marks, ends, strict=True), 1):
-        message = _QUOTED_FROM.sub(rb"\1", data[mark.end() : end])
+        message = _QUOTED_FROM.sub(rb"\1", mailbox[mark.end() : end])
         extracts += message_extracts(message, options, f"message {number}, ")
         if len(extracts) > MAX_PARTS:
             raise over("limit.texts", most=MAX_PARTS)
     return extracts
 
 
-def _marks(data: bytes) -> list[re.Match[bytes]]:
+def _marks(mailbox: bytes) -> list[re.Match[bytes]]:
     return [
         m
-        for m in _FROM.finditer(data)
-        if m.start() == 0 or data[max(0, m.start() - 4) : m.start()].endswith((b"\n\n", b"\n\r\n"))
+        for m in _FROM.finditer(mailbox)
+        if m.start() == 0
+        or mailbox[max(0, m.start() - 4) : m.start()].endswith((b"\n\n", b"\n\r\n"))
     ]

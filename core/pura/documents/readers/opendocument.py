@@ -1,7 +1,7 @@
-"""OpenDocument texts, as accepted and as original, and what stands beside the body.
+"""OpenDocument texts, with changes accepted and as original, and the content beside the body.
 
-A document is a package, or one flat XML file. Frames, shapes, notes and annotations stand within
-paragraphs in the XML, but beside the body on the page; they are parts of their own.
+A document is a package, or one flat XML file. Frames, shapes, notes and annotations are inside
+paragraphs in the XML, but outside the body on the page, so they become separate parts.
 """
 
 from __future__ import annotations
@@ -42,52 +42,52 @@ _NO_WORDS: Final = frozenset(
         *("user-index-source",),
     }
 )
-"""Elements with settings, and those that numbers and signs stand in."""
+"""Elements with settings, numbers or reference marks, but without text."""
 _DESCRIBING: Final = ("title", "subject", "description", "keyword")
 _CAPTIONS: Final = frozenset({"title", "desc"})
-"""Of drawings: their names, which do not show."""
+"""Names of drawings, which are not shown."""
 
 
-def read_odt(data: bytes, options: ReadOptions) -> list[Extract]:
-    """Return the text as accepted; where changes are tracked also the original; the rest apart."""
-    document = _Document.opened(data)
+def read_odt(file_bytes: bytes, options: ReadOptions) -> list[Extract]:
+    """Return the text with changes accepted, the original text, and further parts."""
+    document = _OdtDocument.opened(file_bytes)
     changes = _changes(document.body)
     changed = bool(changes.added or changes.removed)
-    beside = _Beside()
-    walk = _Walk(beside, document.hidden_styles, quoting_styles=document.quoting_styles)
+    asides = _OdtAsides()
+    walk = _OdtWalk(asides, document.hidden_styles, quoting_styles=document.quoting_styles)
     body = walk.blocks(document.body)
     original: list[Extract] = []
     if changed:
-        blocks = _Walk(_Beside(), document.hidden_styles, changes).blocks(document.body)
+        blocks = _OdtWalk(_OdtAsides(), document.hidden_styles, changes).blocks(document.body)
         original.append(extract(blocks, _AS_ORIGINAL, ALTERNATIVE))
     repeated = [block for root in document.repeated for block in walk.blocks(root)]
-    left_out = (*changes.left_out(), *beside.left_out())
+    left_out = (*changes.left_out(), *asides.left_out())
     return [
         extract(body, "as accepted" if changed else "", left_out=left_out),
         *original,
-        *extract_apart(beside.notes, "footnotes", LeftOutKind.NOTE),
-        *extract_apart(beside.boxes, "text boxes", LeftOutKind.TEXT_BOX),
-        *extract_apart(beside.comments, "comments", LeftOutKind.COMMENT),
+        *extract_apart(asides.notes, "footnotes", LeftOutKind.NOTE),
+        *extract_apart(asides.boxes, "text boxes", LeftOutKind.TEXT_BOX),
+        *extract_apart(asides.comments, "comments", LeftOutKind.COMMENT),
         *extract_apart(repeated, "headers and footers", LeftOutKind.HEADER),
-        *extract_apart(beside.contents, "table of contents", LeftOutKind.MAIN_TEXT),
-        *extract_apart(beside.hidden, "hidden text", LeftOutKind.HIDDEN_TEXT),
-        *extract_apart(beside.fields, "form fields", LeftOutKind.FORM_FIELD),
+        *extract_apart(asides.contents, "table of contents", LeftOutKind.MAIN_TEXT),
+        *extract_apart(asides.hidden, "hidden text", LeftOutKind.HIDDEN_TEXT),
+        *extract_apart(asides.fields, "form fields", LeftOutKind.FORM_FIELD),
         *metadata(document.description),
-        *document.objects(beside.objects),
+        *document.objects(asides.objects),
     ]
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Document:
+class _OdtDocument:
     """The parts of a document.
 
     Attributes:
-        body: Its text.
+        body: Element of the text.
         repeated: Headers and footers.
-        hidden_styles: Names of the styles whose text does not show.
-        quoting_styles: Names of the styles of paragraphs that are quotations.
-        description: Title and the like.
-        package: Where objects inside it stand; None for a flat file.
+        hidden_styles: Names of the styles with hidden text.
+        quoting_styles: Names of the paragraph styles for quotations.
+        description: Title, subject, description and keywords.
+        package: The package with embedded objects; None for a flat file.
     """
 
     body: Any
@@ -98,23 +98,27 @@ class _Document:
     package: Package | None
 
     @classmethod
-    def opened(cls, data: bytes) -> _Document:
+    def opened(cls, file_bytes: bytes) -> _OdtDocument:
         """Open a package or a flat file."""
-        if not data.lstrip().startswith(b"PK"):
-            root = parse(data)
+        if not file_bytes.lstrip().startswith(b"PK"):
+            root = parse(file_bytes)
             return cls._of([root], root, root, None)
-        package = ZipPackage(data)
+        package = ZipPackage(file_bytes)
         manifest = "META-INF/manifest.xml"
         if manifest in package and any(named(package.xml(manifest), "encryption-data")):
             raise locked()
-        content = package.xml("content.xml")
+        content_root = package.xml("content.xml")
         styles = [package.xml(name) for name in ("styles.xml",) if name in package]
         meta = package.xml("meta.xml") if "meta.xml" in package else None
-        return cls._of([content, *styles], content, meta, package)
+        return cls._of([content_root, *styles], content_root, meta, package)
 
     @classmethod
-    def _of(cls, roots: list[Any], content: Any, meta: Any, package: Package | None) -> _Document:
-        body = next((e for e in named(content, "text") if "office" in str(e.tag)), content)
+    def _of(
+        cls, roots: list[Any], content_root: Any, meta: Any, package: Package | None
+    ) -> _OdtDocument:
+        body = next(
+            (e for e in named(content_root, "text") if "office" in str(e.tag)), content_root
+        )
         repeated = [
             e
             for root in roots
@@ -133,16 +137,16 @@ class _Document:
         )
 
     def objects(self, names: Iterable[str]) -> list[Extract]:
-        """Return the words of the documents and charts that the text holds."""
+        """Return the texts of embedded documents and charts."""
         if self.package is None:
             return []
         extracts: list[Extract] = []
         for name in dict.fromkeys(names):
-            content = posixpath.join(name, "content.xml")
-            if content in self.package:  # of this format, as a folder of its own
+            content_name = posixpath.join(name, "content.xml")
+            if content_name in self.package:  # an OpenDocument object, stored as a folder
                 paragraphs = [
                     TextBlock(text="".join(paragraph.itertext()))
-                    for paragraph in named(self.package.xml(content), "p")
+                    for paragraph in named(self.package.xml(content_name), "p")
                 ]
                 part = f"embedded {name}"
                 extracts += extract_apart(paragraphs, part, LeftOutKind.EMBEDDED_DOCUMENT)
@@ -159,8 +163,8 @@ def _described(meta: Any) -> Iterator[str]:
 
 
 def _hidden_styles(roots: Iterable[Any]) -> frozenset[str]:
-    """Return the names of the styles, of text, paragraphs and sections, that do not show."""
-    own: dict[str, bool] = {}
+    """Return the names of the styles of text, paragraphs and sections that hide their text."""
+    is_hidden: dict[str, bool] = {}
     parents: dict[str, str] = {}
     for root in roots:
         for style in named(root, "style"):
@@ -168,21 +172,21 @@ def _hidden_styles(roots: Iterable[Any]) -> frozenset[str]:
             parents[name] = attribute(style, "parent-style-name")
             for properties in style:
                 if display := attribute(properties, "display"):
-                    own[name] = display == "none"
+                    is_hidden[name] = display == "none"
     hidden = set()
     for name in parents:
         ancestors: list[str] = []
         style = name
-        while style in parents and style not in own and style not in ancestors:
+        while style in parents and style not in is_hidden and style not in ancestors:
             ancestors.append(style)
             style = parents[style]
-        if own.get(style):
+        if is_hidden.get(style):
             hidden.add(name)
     return frozenset(hidden)
 
 
 def _quoting_styles(roots: Iterable[Any]) -> frozenset[str]:
-    """Return the names of the paragraph styles that are, or are based on, one for quotations."""
+    """Return the names of the paragraph styles for quotations, and of styles based on them."""
     quoting = {name.capitalize() for name in QUOTATION_STYLES} | set(QUOTATION_STYLES)
     children: dict[str, list[str]] = {}
     for root in roots:
@@ -212,7 +216,7 @@ class _Changes:
     removed: dict[str, str] = field(default_factory=dict)
 
     def left_out(self) -> tuple[LeftOut, ...]:
-        """Return what the accepted text does not hold."""
+        """Return the deleted text, which the accepted text does not contain."""
         deleted = "\n".join(self.removed.values()).strip()
         if not deleted:
             return ()
@@ -222,7 +226,7 @@ class _Changes:
 def _changes(body: Any) -> _Changes:
     added: set[str] = set()
     removed: dict[str, str] = {}
-    walk = _Walk(_Beside(), frozenset())
+    walk = _OdtWalk(_OdtAsides(), frozenset())
     for region in named(body, "changed-region"):
         name = attribute(region, "id")
         for kind in region:
@@ -234,8 +238,8 @@ def _changes(body: Any) -> _Changes:
 
 
 @dataclass
-class _Beside:
-    """What a pass over the text finds beside it, by what it is; ``objects`` are names of parts."""
+class _OdtAsides:
+    """Content beside the body, by kind; ``objects`` contains names of parts."""
 
     notes: list[TextBlock] = field(default_factory=list)
     boxes: list[TextBlock] = field(default_factory=list)
@@ -247,40 +251,40 @@ class _Beside:
     objects: list[str] = field(default_factory=list)
 
     def left_out(self) -> tuple[LeftOut, ...]:
-        """Return what no part holds as its own."""
+        """Return content that is in no separate part."""
         readings = " ".join(self.readings).strip()
         return (LeftOut.of_text(LeftOutKind.NOTE, readings),) if readings else ()
 
 
-class _Walk:
-    """Passes over parts of a document, in one of the two readings.
+class _OdtWalk:
+    """Reads parts of a document, with changes accepted or as original.
 
     Args:
-        beside: Collects what stands beside the text.
-        hidden_styles: Names of the styles whose text does not show.
-        changes: For the original: what was added is left out, what was removed is put back. None
-            for the text as accepted.
-        quoting_styles: Names of the styles of paragraphs that are quotations.
+        asides: Collects the content beside the body.
+        hidden_styles: Names of the styles with hidden text.
+        changes: Tracked changes, to read the original: insertions are omitted and deletions
+            restored. None for the text with changes accepted.
+        quoting_styles: Names of the paragraph styles for quotations.
     """
 
     def __init__(
         self,
-        beside: _Beside,
+        asides: _OdtAsides,
         hidden_styles: frozenset[str],
         changes: _Changes | None = None,
         *,
         quoting_styles: frozenset[str] = frozenset(),
     ) -> None:
-        self._beside, self._hidden_styles = beside, hidden_styles
+        self._asides, self._hidden_styles = asides, hidden_styles
         self._quoting_styles = quoting_styles
         self._changes = changes or _Changes()
         self._inside: set[str] = set()  # insertions that are open, in the original
-        self._apart: dict[str, Callable[[Any], None]] = {
+        self._separate: dict[str, Callable[[Any], None]] = {
             "note": self._note,
-            "annotation": lambda e: self._to(self._beside.comments, e),
-            "table-of-content": lambda e: self._to(self._beside.contents, e),
+            "annotation": lambda e: self._to(self._asides.comments, e),
+            "table-of-content": lambda e: self._to(self._asides.contents, e),
             "forms": self._forms,
-            "ruby-text": lambda e: self._beside.readings.append("".join(e.itertext())),
+            "ruby-text": lambda e: self._asides.readings.append("".join(e.itertext())),
             "hidden-text": self._hidden_field,
             "hidden-paragraph": self._hidden_field,
             "object": self._object,
@@ -297,7 +301,7 @@ class _Walk:
             if tag in _CHANGES:
                 if text := self._change(child):
                     yield TextBlock(text=text, tight=tight)
-            elif self._goes_apart(child):
+            elif self._collect_aside(child):
                 continue
             elif tag in ("p", "h"):
                 quotes = attribute(child, "style-name") in self._quoting_styles
@@ -314,7 +318,7 @@ class _Walk:
 
     def _paragraph(self, element: Any) -> str:
         text = "".join(self._inline(element)).strip(" ")
-        # Spaces and breaks that the writer meant stand as signs of their own until here.
+        # Up to here, private characters stand for explicit spaces, breaks and tabs.
         return text.replace("\ue000", " ").replace("\ue001", "\n").replace("\ue002", "\t")
 
     def _inline(self, element: Any) -> Iterator[str]:
@@ -323,7 +327,7 @@ class _Walk:
             tag = local_name(child)
             if tag in _CHANGES:
                 yield self._change(child)
-            elif self._inside or self._goes_apart(child):
+            elif self._inside or self._collect_aside(child):
                 pass
             elif tag == "s":
                 count = attribute(child, "c")
@@ -350,10 +354,10 @@ class _Walk:
             return self._changes.removed.get(name, "")
         return ""
 
-    # What stands beside the body
+    # Content beside the body
 
-    def _goes_apart(self, element: Any) -> bool:
-        """Whether an element stands beside the body; its words are taken where they belong."""
+    def _collect_aside(self, element: Any) -> bool:
+        """Return whether an element is outside the body, and collect its text if so."""
         tag = local_name(element)
         if tag in _NO_WORDS:
             return True
@@ -362,8 +366,8 @@ class _Walk:
         ):
             self._hide(element)
             return True
-        if tag in self._apart:
-            self._apart[tag](element)
+        if tag in self._separate:
+            self._separate[tag](element)
             return True
         if _is_drawing(element) and tag != "a":  # a link around a drawing, or around words
             self._draw(element)
@@ -375,35 +379,37 @@ class _Walk:
 
     def _note(self, element: Any) -> None:
         for body in named(element, "note-body"):
-            self._to(self._beside.notes, body)
+            self._to(self._asides.notes, body)
 
     def _draw(self, element: Any) -> None:
-        """Take the words of a frame or shape, and the names of the objects in it."""
+        """Collect the text of a frame or shape, and the names of the objects in it."""
         if local_name(element) in _CAPTIONS:
             return
-        self._to(self._beside.boxes, element)
+        self._to(self._asides.boxes, element)
 
     def _object(self, element: Any) -> None:
         target = unquote(attribute(element, "href"))
         if target and "://" not in target:
-            self._beside.objects.append(posixpath.normpath(target.removeprefix("./")))
-        self._to(self._beside.boxes, element)  # in flat files the object stands here itself
+            self._asides.objects.append(posixpath.normpath(target.removeprefix("./")))
+        self._to(self._asides.boxes, element)  # in flat files the object itself is here
 
     def _hide(self, element: Any) -> None:
-        """Take what does not show: paragraphs below an element, or its own characters."""
+        """Collect hidden text: the paragraphs below an element, or its own characters."""
         blocks = [TextBlock(text="".join(p.itertext())) for p in named(element, "p")]
-        self._beside.hidden += blocks or [TextBlock(text="".join(element.itertext()))]
+        self._asides.hidden += blocks or [TextBlock(text="".join(element.itertext()))]
 
     def _hidden_field(self, element: Any) -> None:
         text = "".join(element.itertext()) or attribute(element, "string-value")
-        self._beside.hidden.append(TextBlock(text=text))
+        self._asides.hidden.append(TextBlock(text=text))
 
     def _forms(self, element: Any) -> None:
         for control in element.iter():
-            shown = attribute(control, "current-value") or attribute(control, "value")
+            current_value = attribute(control, "current-value") or attribute(control, "value")
             label = attribute(control, "label")
-            own = "".join(p.text or "" for p in control if local_name(p) == "p")
-            self._beside.fields += [TextBlock(text=text) for text in (label, own or shown) if text]
+            paragraphs = "".join(p.text or "" for p in control if local_name(p) == "p")
+            self._asides.fields += [
+                TextBlock(text=text) for text in (label, paragraphs or current_value) if text
+            ]
 
 
 def _is_drawing(element: Any) -> bool:

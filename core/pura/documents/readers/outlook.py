@@ -1,8 +1,8 @@
 """Messages as Outlook saves them (``.msg``): a compound file with a stream for each property.
 
-The message is written as a mail once more and read as one, so that its body is chosen, quoted
-originals are set apart and attached documents are read by the same rules. Where it has neither a
-plain nor an HTML body, its RTF is unpacked ([MS-OXRTFCP]) and read.
+The message is converted to a mail and read as one, so that the same rules apply to its body, quoted
+originals and attachments. If it has neither a plain nor an HTML body, its RTF is unpacked
+([MS-OXRTFCP]) and read.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _UNICODE, _BYTES, _BINARY, _STORAGE = "001F", "001E", "0102", "000D"
 _ATTACHMENT: Final = "__attach_version1.0_#"
 _PROPERTIES: Final = "__properties_version1.0"
 _CODE_PAGES: Final = (0x3FFD0003, 0x3FDE0003)
-"""Tags of the numbers of code pages: of the message's texts, and of its HTML body."""
+"""Tags of the properties with the code page of the texts, and of the HTML body."""
 _UTF_8: Final = 65001
 
 _DICTIONARY: Final = (
@@ -46,14 +46,14 @@ _DICTIONARY: Final = (
     b"\\fscript \\fdecor MS Sans SerifSymbolArialTimes New RomanCourier{\\colortbl\\red0\\green0"
     b"\\blue0\r\n\\par \\pard\\plain\\f0\\fs20\\b\\i\\u\\tab\\tx"
 )
-"""What every packed RTF may refer to ([MS-OXRTFCP] 2.1.2.1)."""
-_WINDOW: Final = 4096
+"""Initial dictionary of compressed RTF ([MS-OXRTFCP] 2.1.2.1)."""
+_WINDOW: Final = 4096  # bytes of the dictionary
 
 
-def read_msg(data: bytes, options: ReadOptions) -> list[Extract]:
+def read_msg(file_bytes: bytes, options: ReadOptions) -> list[Extract]:
     """Return body, quoted passages and attached documents of one message."""
     try:
-        with olefile.OleFileIO(io.BytesIO(data)) as compound:
+        with olefile.OleFileIO(io.BytesIO(file_bytes)) as compound:
             message = _Message(compound, ()).as_mail()
     except (OSError, IndexError):
         raise truncated() from None
@@ -65,25 +65,25 @@ class _Message:
 
     Args:
         compound: The file.
-        path: The storage that it stands in.
-        depth: In so many messages it stands.
+        path: Path of the storage with the message.
+        depth: Number of messages around it.
     """
 
     def __init__(self, compound: olefile.OleFileIO, path: tuple[str, ...], depth: int = 0) -> None:
         self._compound, self._path, self._depth = compound, path, depth
         self._streams = {
-            tuple(name.lower() for name in found): found
-            for found in compound.listdir(streams=True, storages=True)
+            tuple(name.lower() for name in entry): entry
+            for entry in compound.listdir(streams=True, storages=True)
         }
 
     def as_mail(self) -> EmailMessage:
-        """Return it as a mail."""
+        """Return the message as a mail."""
         mail = EmailMessage()
         plain = self._text(self._path, _PLAIN)
         html = self._html()
         if not (plain or html or "").strip() and (packed := self._read(self._path, _RTF, _BINARY)):
             extracts = read_rtf(unpacked(packed), ReadOptions())
-            plain = "\n\n".join(one.text for one in extracts if one.role == MAIN)
+            plain = "\n\n".join(extract.text for extract in extracts if extract.role == MAIN)
         if plain or not html:
             mail.set_content(plain or "")
         if html:
@@ -108,10 +108,12 @@ class _Message:
     def _attach(self, mail: EmailMessage, path: tuple[str, ...]) -> None:
         names = (self._text(path, tag) for tag in _NAMES)
         name = next((name for name in names if name), "attachment")
-        data = self._read(path, _DATA, _BINARY)
+        file_bytes = self._read(path, _DATA, _BINARY)
         inner = (*path, f"__substg1.0_{_DATA}{_STORAGE}")
-        if data is not None:
-            mail.add_attachment(data, maintype="application", subtype="octet-stream", filename=name)
+        if file_bytes is not None:
+            mail.add_attachment(
+                file_bytes, maintype="application", subtype="octet-stream", filename=name
+            )
         elif self._compound.exists([*inner, _PROPERTIES]):  # a message inside
             if self._depth == MAX_EMBEDDED_DEPTH:
                 raise over("limit.deep")
@@ -120,30 +122,30 @@ class _Message:
     def _html(self) -> str:
         if text := self._text(self._path, _HTML):
             return text
-        data = self._read(self._path, _HTML, _BINARY) or b""
-        return _decoded(data, self._code_page(_CODE_PAGES[::-1]))
+        encoded = self._read(self._path, _HTML, _BINARY) or b""
+        return _decoded(encoded, self._code_page(_CODE_PAGES[::-1]))
 
     def _text(self, path: tuple[str, ...], tag: str) -> str:
-        if (data := self._read(path, tag, _UNICODE)) is not None:
-            return data.decode("utf-16-le", "replace").rstrip("\0")
-        data = self._read(path, tag, _BYTES) or b""
-        return _decoded(data, self._code_page(_CODE_PAGES))
+        if (encoded := self._read(path, tag, _UNICODE)) is not None:
+            return encoded.decode("utf-16-le", "replace").rstrip("\0")
+        encoded = self._read(path, tag, _BYTES) or b""
+        return _decoded(encoded, self._code_page(_CODE_PAGES))
 
     def _read(self, path: tuple[str, ...], tag: str, kind: str) -> bytes | None:
         return self._stream((*path, f"__substg1.0_{tag}{kind}"))
 
     def _stream(self, path: tuple[str, ...]) -> bytes | None:
-        found = self._streams.get(tuple(name.lower() for name in path))
-        if found is None or self._compound.get_type(found) != olefile.STGTY_STREAM:
+        stored_path = self._streams.get(tuple(name.lower() for name in path))
+        if stored_path is None or self._compound.get_type(stored_path) != olefile.STGTY_STREAM:
             return None
-        if self._compound.get_size(found) > MAX_UNPACKED_BYTES:
+        if self._compound.get_size(stored_path) > MAX_UNPACKED_BYTES:
             raise over("limit.file", mebibytes=MAX_UNPACKED_BYTES >> 20)
-        with self._compound.openstream(found) as stream:
-            data: bytes = stream.read()
-        return data
+        with self._compound.openstream(stored_path) as stream:
+            stream_bytes: bytes = stream.read()
+        return stream_bytes
 
     def _code_page(self, tags: tuple[int, ...]) -> str:
-        """Return the codec that the message names, by the first of these properties it has."""
+        """Return the codec that the message declares, by the first of these properties it has."""
         properties = self._stream((*self._path, _PROPERTIES)) or b""
         start = 24 if self._path else 32  # the head of a message inside another one is shorter
         body = properties[start : start + (len(properties) - start) // 16 * 16]
@@ -152,19 +154,19 @@ class _Message:
         return "utf-8" if number == _UTF_8 else f"cp{number}"
 
 
-def _decoded(data: bytes, codec: str) -> str:
-    data = data.rstrip(b"\0")
+def _decoded(encoded: bytes, codec: str) -> str:
+    encoded = encoded.rstrip(b"\0")
     try:
-        return data.decode(codec, "replace")
+        return encoded.decode(codec, "replace")
     except LookupError:
-        return data.decode("cp1252", "replace")
+        return encoded.decode("cp1252", "replace")
 
 
 def unpacked(packed: bytes) -> bytes:
-    """Return the RTF of a message, which is packed by the dictionary method of [MS-OXRTFCP].
+    """Decompress the RTF of a message ([MS-OXRTFCP]).
 
     Raises:
-        InputError: It ends too early, or is larger than the limit for a part.
+        InputError: The data end too early, or exceed the limit for a part.
     """
     if len(packed) < 16:
         raise truncated()
@@ -174,22 +176,22 @@ def unpacked(packed: bytes) -> bytes:
     if method == b"MELA":  # not packed
         return packed[16 : 16 + size]
     window = bytearray(_DICTIONARY.ljust(_WINDOW, b"\0"))
-    write, out, place = len(_DICTIONARY), bytearray(), 16
-    while place < len(packed) and len(out) < size:
-        control = packed[place]
-        place += 1
+    write, out, position = len(_DICTIONARY), bytearray(), 16
+    while position < len(packed) and len(out) < size:
+        control = packed[position]
+        position += 1
         for bit in range(8):
             if not control >> bit & 1:
-                piece = packed[place : place + 1]
-                place += 1
+                piece = packed[position : position + 1]
+                position += 1
             else:
-                token = int.from_bytes(packed[place : place + 2], "big")
-                place += 2
+                token = int.from_bytes(packed[position : position + 2], "big")
+                position += 2
                 offset, length = token >> 4, (token & 15) + 2
                 if offset == write % _WINDOW:
                     return bytes(out)
                 piece = b""
-                for step in range(length):  # it may reach into what it writes itself
+                for step in range(length):  # the source may overlap the bytes that are written
                     byte = window[(offset + step) % _WINDOW]
                     window[(write + step) % _WINDOW] = byte
                     piece += bytes((byte,))
@@ -197,6 +199,6 @@ def unpacked(packed: bytes) -> bytes:
                 window[write % _WINDOW] = byte
                 write += 1
             out += piece
-            if place >= len(packed):
+            if position >= len(packed):
                 break
     return bytes(out)

@@ -1,9 +1,9 @@
-"""Packages: zip archives, and flat XML files, that hold the parts of one document.
+"""Packages: zip archives and flat XML files with the parts of one document.
 
-What a package is follows from its own directory (``mimetype``, ``_rels/.rels``,
-``[Content_Types].xml``), never from bytes found somewhere in it: a workbook that carries a Word
-file is a workbook. Packages and XML are opened within bounds, and packages inside packages only by
-readers that count the levels.
+The format of a package is determined by its directory (``mimetype``, ``_rels/.rels``,
+``[Content_Types].xml``), never by bytes somewhere in it: a workbook that contains a Word file is a
+workbook. Packages and XML are opened within limits, and packages inside packages only by readers
+that count the levels.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ _BOOK: Final = "META-INF/container.xml"
 _MIMETYPE: Final = "mimetype"
 _MAX_MIMETYPE: Final = 256
 _DESCRIBING: Final = frozenset({"title", "subject", "description", "keywords", "category"})
-"""Properties of a document that people write for readers; names, dates and numbers are others."""
+"""Properties of a document with text for readers, unlike names, dates and numbers."""
 _ZIP: Final = b"PK"
 _LOCAL_HEADER: Final = b"PK\x03\x04"
 _END_OF_DIRECTORY: Final = b"PK\x05\x06"
 _END_BYTES: Final = 22
-"""Of the last record of a zip archive, without the remark that it may carry."""
+"""Bytes of the last record of a zip archive, without its optional comment."""
 _MAX_END: Final = _END_BYTES + 0xFFFF
 _ENDS_EARLY: Final = frozenset(
     {
@@ -54,7 +54,7 @@ _ENDS_EARLY: Final = frozenset(
         etree.ErrorTypes.ERR_LTSLASH_REQUIRED,
     }
 )
-"""Codes of the XML parser's errors at the end of a file that goes on."""
+"""Error codes of the XML parser for a file that ends too early."""
 
 
 class Package(ABC):
@@ -63,7 +63,7 @@ class Package(ABC):
     @property
     @abstractmethod
     def names(self) -> Sequence[str]:
-        """Names of all parts, with slashes and without one in front."""
+        """Names of all parts, with slashes but without a leading one."""
 
     @abstractmethod
     def read(self, name: str) -> bytes:
@@ -75,7 +75,7 @@ class Package(ABC):
 
     @cached_property
     def _spelled(self) -> dict[str, str]:
-        """The names of parts by their lower-case form: case does not count in Office packages."""
+        """The names of parts by their lower-case form, since Office packages ignore case."""
         return {name.lower(): name for name in self.names}
 
     def __contains__(self, name: str) -> bool:
@@ -86,37 +86,37 @@ class Package(ABC):
         return parse(self.read(name))
 
     def related(self, name: str) -> dict[str, tuple[str, str]]:
-        """Return what a part of an Office package refers to inside it, by identifier.
+        """Return the parts that a part of an Office package refers to, by identifier.
 
         Args:
-            name: The part; empty for the package itself.
+            name: Name of the part; empty for the package itself.
 
         Returns:
-            The last word of the relation's type, and the part's name. What lies outside the
-            package, or is not in it, is left out.
+            The last word of the type of each relation, and the name of its part. Targets outside
+            the package and missing parts are omitted.
         """
         folder, file = posixpath.split(name)
         relations = posixpath.join(folder, "_rels", f"{file}.rels")
         if relations not in self:
             return {}
-        found = {}
+        related_parts = {}
         for relation in self.xml(relations):
             target = unquote(relation.get("Target", "")).replace("\\", "/")
             target = posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/")
             if relation.get("TargetMode") != "External" and target in self:
                 kind = relation.get("Type", "").rpartition("/")[2]
-                found[relation.get("Id", "")] = (kind, self._spelled[target.lower()])
-        return found
+                related_parts[relation.get("Id", "")] = (kind, self._spelled[target.lower()])
+        return related_parts
 
     def related_as(self, name: str, *kinds: str) -> list[str]:
-        """Return the parts that a part refers to by relations of some kinds, in their order."""
+        """Return the parts that a part refers to by relations of the given kinds, in order."""
         return [target for kind, target in self.related(name).values() if kind in kinds]
 
     def beside(self, name: str, *kinds: str) -> list[str]:
-        """Return the parts of some kinds that belong to a part.
+        """Return the parts of the given kinds that belong to a part.
 
-        Where relations are missing, as in files that a program wrote by hand, a part of the usual
-        name in the same folder is taken (``word/comments.xml`` for ``comments``).
+        If relations are missing, as in files of simple generators, a part with the usual name in
+        the same folder is taken (``word/comments.xml`` for ``comments``).
         """
         parts = self.related_as(name, *kinds)
         folder = posixpath.dirname(name)
@@ -124,39 +124,39 @@ class Package(ABC):
         return parts or [self._spelled[part.lower()] for part in usual if part in self]
 
     def main_part(self, usual: str) -> str:
-        """Return the part that the package names as its document, or the usual one."""
+        """Return the name of the document's main part, or the usual name."""
         return next(iter(self.related_as("", "officeDocument")), usual)
 
     def properties(self) -> list[Extract]:
-        """Return title, description and the like as a part, where they have sentences.
+        """Return title, description and similar properties as a part, if they are long enough.
 
-        Shorter ones hold no mark, and would be listed with every document.
+        Shorter ones cannot carry a mark, and would be listed for every document.
         """
-        words = []
+        descriptions = []
         for name in self.related_as("", "core-properties"):
-            words += [e.text or "" for e in self.xml(name) if local_name(e) in _DESCRIBING]
-        return metadata(words)
+            descriptions += [e.text or "" for e in self.xml(name) if local_name(e) in _DESCRIBING]
+        return metadata(descriptions)
 
     @cached_property
     def _content_types(self) -> dict[str, str]:
-        """Content types by the name of a part, with a slash in front, or by its ending."""
+        """Content types by the name of a part, with a leading slash, or by its extension."""
         if _CONTENT_TYPES not in self:
             return {}
         types = {}
         for entry in self.xml(_CONTENT_TYPES):
-            of = entry.get("PartName") or entry.get("Extension") or ""
-            types[of.replace("\\", "/").lower()] = entry.get("ContentType", "")
+            part_or_ending = entry.get("PartName") or entry.get("Extension") or ""
+            types[part_or_ending.replace("\\", "/").lower()] = entry.get("ContentType", "")
         return types
 
     def content_type(self, name: str) -> str:
-        """Return what an Office package says that a part is; empty where it says nothing."""
+        """Return the declared content type of a part; empty if there is none."""
         types, lower = self._content_types, name.lower()
         return types.get(f"/{lower}") or types.get(lower.rpartition(".")[2], "")
 
 
-def metadata(words: Iterable[str]) -> list[Extract]:
-    """Return words that describe a document as a part; none where they are few."""
-    text = "\n\n".join(filter(None, (phrase.strip() for phrase in words)))
+def metadata(descriptions: Iterable[str]) -> list[Extract]:
+    """Return texts that describe a document as a part; none if they are short."""
+    text = "\n\n".join(filter(None, (phrase.strip() for phrase in descriptions)))
     if len(text.split()) < MIN_WORDS:
         return []
     kind = LeftOutKind.METADATA
@@ -164,28 +164,28 @@ def metadata(words: Iterable[str]) -> list[Extract]:
 
 
 class ZipPackage(Package):
-    """A zip archive whose directory has been checked."""
+    """A zip archive with a checked directory."""
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, archive: bytes) -> None:
         """Read the directory.
 
         Raises:
             InputError: The end of the archive, and with it its directory, is missing; entries
                 share bytes, or are too many.
         """
-        end = data.rfind(_END_OF_DIRECTORY, max(0, len(data) - _MAX_END))
-        if end < 0 or len(data) - end < _END_BYTES:
+        end = archive.rfind(_END_OF_DIRECTORY, max(0, len(archive) - _MAX_END))
+        if end < 0 or len(archive) - end < _END_BYTES:
             raise truncated()
-        self._zip = zipfile.ZipFile(io.BytesIO(data))
+        self._zip = zipfile.ZipFile(io.BytesIO(archive))
         entries = self._zip.infolist()
         first = min((entry.header_offset for entry in entries), default=0)
-        if first and data.startswith(_LOCAL_HEADER):
-            # The directory is one of an archive inside, and that of the file itself is missing.
+        if first and archive.startswith(_LOCAL_HEADER):
+            # The directory belongs to an inner archive; that of the file itself is missing.
             raise truncated()
         if len(entries) > MAX_PACKED_ENTRIES:
             raise over("limit.parts", most=MAX_PACKED_ENTRIES)
         _check_overlap(entries)
-        # Some programs write names with backslashes, and unpackers take them for slashes.
+        # Some programs write names with backslashes, which unpackers treat as slashes.
         self._entries = {
             posixpath.normpath(entry.filename.replace("\\", "/")).lstrip("/"): entry
             for entry in entries
@@ -198,7 +198,7 @@ class ZipPackage(Package):
         return list(self._entries)
 
     def read(self, name: str) -> bytes:
-        """Unpack one part, no further than the limit, whatever its header claims.
+        """Unpack one part up to the limit, whatever size its header claims.
 
         Raises:
             InputError: Too large, or locked.
@@ -209,17 +209,17 @@ class ZipPackage(Package):
         if entry.file_size > MAX_UNPACKED_BYTES:
             raise _bomb()
         with self._zip.open(entry) as file:
-            data = file.read(MAX_UNPACKED_BYTES + 1)
-        if len(data) > MAX_UNPACKED_BYTES:
+            unpacked = file.read(MAX_UNPACKED_BYTES + 1)
+        if len(unpacked) > MAX_UNPACKED_BYTES:
             raise _bomb()
-        return data
+        return unpacked
 
 
 class FlatPackage(Package):
     """An Office package as one XML file ("flat OPC"), as Word saves it under the name ``.xml``."""
 
     def __init__(self, root: Any) -> None:
-        """Take the parts out of the root of the file."""
+        """Collect the parts below the root of the file."""
         self._parts = {
             attribute(part, "name").lstrip("/"): part for part in root if local_name(part) == "part"
         }
@@ -235,42 +235,42 @@ class FlatPackage(Package):
         Raises:
             ValueError: It is not what base64 gives; the file is damaged.
         """
-        content = self._content(name)
-        if content is None:
+        element = self._content(name)
+        if element is None:
             return b""
-        if local_name(content) == "binaryData":
-            return base64.b64decode(content.text or "")
-        data: bytes = b"".join(etree.tostring(child) for child in content)
-        return data
+        if local_name(element) == "binaryData":
+            return base64.b64decode(element.text or "")
+        xml_bytes: bytes = b"".join(etree.tostring(child) for child in element)
+        return xml_bytes
 
     def xml(self, name: str) -> Any:
         """Return the root of a part's XML."""
-        content = self._content(name)
-        if content is not None and local_name(content) == "xmlData" and len(content):
-            return content[0]
+        element = self._content(name)
+        if element is not None and local_name(element) == "xmlData" and len(element):
+            return element[0]
         return super().xml(name)
 
     def content_type(self, name: str) -> str:
-        """Return what the file says that a part is."""
+        """Return the declared content type of a part."""
         return attribute(self._parts[self._spelled[name.lower()]], "contentType")
 
     def _content(self, name: str) -> Any:
         return next(iter(self._parts[self._spelled[name.lower()]]), None)
 
 
-def open_package(data: bytes) -> Package:
+def open_package(file_bytes: bytes) -> Package:
     """Open a zip archive, or a flat XML file of Office.
 
     Raises:
         InputError: As of both.
     """
-    if data.lstrip().startswith(_ZIP):
-        return ZipPackage(data)
-    return FlatPackage(parse(data))
+    if file_bytes.lstrip().startswith(_ZIP):
+        return ZipPackage(file_bytes)
+    return FlatPackage(parse(file_bytes))
 
 
-# What the document of an Office package is, by its content type without what differs between
-# documents, templates, and those with macros.
+# Formats of Office packages by a part of the content type of the document that is the same for
+# documents, templates, and files with macros.
 _OFFICE: Final = (
     ("wordprocessingml.", "docx"),
     ("ms-word.", "docx"),
@@ -311,15 +311,15 @@ def format_of(package: Package) -> str:
     return _by_root(package, main)
 
 
-def format_of_file(data: bytes) -> str:
+def format_of_file(file_bytes: bytes) -> str:
     """Return the name of the format of the document in a zip archive or a flat XML file.
 
     Raises:
         InputError: It has a kind without a reader, which is named.
     """
-    if data.lstrip().startswith(_ZIP):
-        return format_of(ZipPackage(data))
-    root = parse(data)
+    if file_bytes.lstrip().startswith(_ZIP):
+        return format_of(ZipPackage(file_bytes))
+    root = parse(file_bytes)
     match local_name(root):
         case "package":
             return format_of(FlatPackage(root))
@@ -335,8 +335,8 @@ def _by_mimetype(package: Package) -> str | None:
         kind = package.read(_MIMETYPE)[:_MAX_MIMETYPE].decode("ascii", "replace").strip()
     elif _MANIFEST in package:
         entries = named(package.xml(_MANIFEST), "file-entry")
-        whole = (e for e in entries if attribute(e, "full-path") == "/")
-        kind = next((attribute(entry, "media-type") for entry in whole), "")
+        root_entries = (e for e in entries if attribute(e, "full-path") == "/")
+        kind = next((attribute(entry, "media-type") for entry in root_entries), "")
     if kind == "application/epub+zip" or (not kind and _BOOK in package):
         return "epub"
     if kind.startswith(_OPENDOCUMENT):
@@ -355,7 +355,7 @@ def _opendocument(kind: str) -> str:
 
 
 def _by_root(package: Package, main: str) -> str:
-    """Tell an Office document by its first element, or its name, where its type is of no use."""
+    """Recognise an Office document by its root element or its name, if its type is no help."""
     try:
         name = _ROOTS.get(local_name(package.xml(main)))
     except etree.XMLSyntaxError:
@@ -367,7 +367,7 @@ def _by_root(package: Package, main: str) -> str:
 
 
 def _other_kind(package: Package) -> Phrase:
-    """Say what a zip archive is that holds no document that can be read."""
+    """Return the name of the kind of a zip archive without a readable document."""
     if any(name.lower().endswith(".iwa") or name == "index.apxl" for name in package.names):
         return phrase("kind.iwork")
     if _CONTENT_TYPES in package:
@@ -376,7 +376,7 @@ def _other_kind(package: Package) -> Phrase:
 
 
 _HEAD: Final = 2048
-"""Bytes in which a document type is named, if it is."""
+"""Bytes in which a document type declaration can occur."""
 _NAMED_TYPE: Final = re.compile(rb"<!DOCTYPE\s[^\[<>&%]{1,500}>")
 
 
@@ -384,7 +384,7 @@ _UNDEFINED_PREFIX: Final = etree.ErrorTypes.NS_ERR_UNDEFINED_NAMESPACE
 
 
 def _parser(*, recover: bool = False) -> Any:
-    """Return a parser that fetches and expands nothing."""
+    """Return a parser that fetches no files and expands no entities."""
     return etree.XMLParser(
         resolve_entities=False,
         no_network=True,
@@ -397,40 +397,44 @@ def _parser(*, recover: bool = False) -> Any:
     )
 
 
-def parse(data: bytes) -> Any:
+def parse(xml_bytes: bytes) -> Any:
     """Parse XML without declarations, entities, other files or network.
 
     Raises:
         InputError: It declares entities, is nested too deeply, or ends too early.
     """
-    # Older office programs name a document type, which is never fetched. Every entity attack needs
-    # one that declares something itself. UTF-16 is seen through.
-    data = _NAMED_TYPE.sub(b"", data[:_HEAD], count=1) + data[_HEAD:]
-    if b"<!DOCTYPE" in data or b"<!ENTITY" in data or b"<!DOCTYPE" in data.replace(b"\x00", b""):
+    # Older office programs name a document type, which is never fetched. Attacks by entities need
+    # a document type with declarations of its own. UTF-16 is recognised too.
+    xml_bytes = _NAMED_TYPE.sub(b"", xml_bytes[:_HEAD], count=1) + xml_bytes[_HEAD:]
+    if (
+        b"<!DOCTYPE" in xml_bytes
+        or b"<!ENTITY" in xml_bytes
+        or b"<!DOCTYPE" in xml_bytes.replace(b"\x00", b"")
+    ):
         raise InputError("input.outside", code="input-outside")
     try:
-        return etree.fromstring(data, _parser())
+        return etree.fromstring(xml_bytes, _parser())
     except etree.XMLSyntaxError as error:
         if error.code == _UNDEFINED_PREFIX:
-            # The document type that is not fetched may have declared it.
+            # The prefix may be declared in the document type, which is not fetched.
             lenient = _parser(recover=True)
-            root = etree.fromstring(data, lenient)
+            root = etree.fromstring(xml_bytes, lenient)
             if root is not None and all(e.type == _UNDEFINED_PREFIX for e in lenient.error_log):
                 return root
         if "depth" in str(error).lower():
             raise over("limit.deep") from None
-        if error.code in _ENDS_EARLY and error.position[0] > data.count(b"\n"):
+        if error.code in _ENDS_EARLY and error.position[0] > xml_bytes.count(b"\n"):
             raise truncated() from None
         raise
 
 
 def locked() -> InputError:
-    """Return the refusal of a file that needs a password."""
+    """Return the error for a file that needs a password."""
     return InputError("packed.locked", code="input-encrypted")
 
 
 def _check_overlap(entries: Iterable[zipfile.ZipInfo]) -> None:
-    """Refuse entries that share packed bytes: so a small file unpacks to petabytes."""
+    """Refuse entries that share packed bytes, by which small files unpack to petabytes."""
     end = 0
     for entry in sorted(entries, key=lambda e: e.header_offset):
         if entry.header_offset < end:
@@ -443,16 +447,16 @@ def _bomb() -> InputError:
 
 
 def local_name(element: Any) -> str:
-    """Return the name of an element without its namespace; versions of a format differ in it."""
+    """Return the name of an element without its namespace, which differs between versions."""
     tag = element.tag
     return tag.rpartition("}")[2] if isinstance(tag, str) else ""
 
 
 def named(root: Any, name: str) -> Iterator[Any]:
-    """Yield the elements below one, and itself, that have a name without its namespace."""
+    """Yield an element and the elements below it that have a name, in any namespace."""
     return (element for element in root.iter() if local_name(element) == name)
 
 
 def attribute(element: Any, name: str) -> str:
-    """Return an attribute by its name without namespace; empty where it is not there."""
+    """Return an attribute by its name, in any namespace; empty if it is missing."""
     return next((str(v) for k, v in element.attrib.items() if k.rpartition("}")[2] == name), "")

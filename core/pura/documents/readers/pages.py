@@ -1,7 +1,7 @@
-"""PDF as it is seen: pictures of its pages, and where each character of its text stands.
+"""PDF as displayed: pictures of its pages, and the position of each character of its text.
 
-Runs in the sandboxed child, which answers one question after the other as long as it is asked.
-Each question is a line of JSON, each answer JSON and bytes, with the lengths of both before:
+Runs in the sandboxed child, which answers questions until its input ends. Each question is a line
+of JSON; each answer consists of JSON and bytes, preceded by the lengths of both:
 
 ====================================  ===========================================================
 ``{"do": "open"}``                    ``sizes``: width and height of every page in points
@@ -29,14 +29,14 @@ from pura.documents.readers.pdf import opened, read_pages
 Answer: TypeAlias = "tuple[dict[str, Any], bytes]"
 
 
-def asked(data: bytes) -> Callable[[dict[str, Any]], Answer]:
-    """Return what answers questions about a PDF."""
-    held: list[pdfium.PdfDocument] = []  # opened with the first question: what fails is answered
+def answerer(file_bytes: bytes) -> Callable[[dict[str, Any]], Answer]:
+    """Return the function that answers questions about a PDF."""
+    documents: list[pdfium.PdfDocument] = []  # opened by the first question, which reports errors
 
     def answer(question: dict[str, Any]) -> Answer:
-        if not held:
-            held.append(opened(data))
-        document = held[0]
+        if not documents:
+            documents.append(opened(file_bytes))
+        document = documents[0]
         match question["do"]:
             case "open":
                 return {"sizes": [_size(document, page) for page in range(len(document))]}, b""
@@ -52,7 +52,7 @@ _DRAWN = ("page", "width", "height")
 
 
 def _size(document: pdfium.PdfDocument, page: int) -> tuple[float, float]:
-    """Return the size of a page; zeros where it is broken."""
+    """Return the size of a page; zeros if it is damaged."""
     try:
         width, height = document.get_page_size(page)
     except pdfium.PdfiumError:
@@ -77,9 +77,9 @@ def _picture(document: pdfium.PdfDocument, number: int, width: int, height: int)
 
 
 def _places(document: pdfium.PdfDocument, sha256: str) -> Answer:
-    found, boxes = read_pages(document, placed=True)
-    if hashlib.sha256(found.text.encode()).hexdigest() != sha256:
+    extract, boxes = read_pages(document, placed=True)
+    if hashlib.sha256(extract.text.encode()).hexdigest() != sha256:
         return {"same": False}, b""
     if sys.byteorder == "big":
         boxes.byteswap()
-    return {"same": True, "starts": found.pages}, boxes.tobytes()
+    return {"same": True, "starts": extract.pages}, boxes.tobytes()

@@ -1,4 +1,4 @@
-"""PDF: pieces of pages to columns, lines and paragraphs, without running headers."""
+"""PDF: joining pieces of pages to columns, lines and paragraphs, without running headers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from pura.words.sentences import sentence
 _EDGE: Final = 2  # lines at either end of a page that may be a header or a footer
 _SHARE: Final = 0.4  # of the pages; headers of left and right pages differ
 _MARGIN: Final = 0.07  # of the height: 2 cm of A4, where office programs put no text
-_SHORT: Final = 8  # words of a header that stands on one page only
+_SHORT: Final = 8  # words of a header that is on one page only
 _NUMBER: Final = re.compile(
     r"[-–— ]*(page |seite |p\. ?)?\d{1,4}( ?(/|of|von) ?\d{1,4})?[-–— ]*", re.IGNORECASE
 )
@@ -44,11 +44,11 @@ _WORD_START: Final = re.compile(r"^[^\W\d_]+")
 
 
 Boxes: TypeAlias = "array[int]"
-"""uint16 [4 N]: left, top, right and bottom of each character as shares of :data:`SPAN` of its page
-as it is seen; four zeros where the parser knows no place."""
+"""uint16 [4 N]: left, top, right and bottom of each character in units of 1/:data:`SPAN` of its
+displayed page; four zeros if the position is unknown."""
 SPAN: Final = 0xFFFF
-Place: TypeAlias = Callable[[float, float], tuple[float, float]]
-"""Turns points of a page, from its lower left, into shares of the page as it is seen."""
+PointMap: TypeAlias = Callable[[float, float], tuple[float, float]]
+"""Converts a position in points, from the lower left corner, to shares of the displayed page."""
 
 
 def _no_boxes() -> Boxes:
@@ -57,20 +57,20 @@ def _no_boxes() -> Boxes:
 
 @dataclass(frozen=True, kw_only=True)
 class PdfLine:
-    """One line of a page; lengths in points, from the lower left.
+    """One line of a page; lengths in points, from the lower left corner.
 
     Attributes:
-        text: Without a hyphen that was set because the line was full.
-        left: Of the first character.
-        right: Of the last character.
-        bottom: Of the em box.
-        top: Of the em box.
+        text: Text without a hyphen at the line end.
+        left: Left edge of the first character.
+        right: Right edge of the last character.
+        bottom: Lower edge of the em box.
+        top: Upper edge of the em box.
         size: Font size.
         first_word: Width of the first word.
         page_height: Height of the page.
-        hyphen: It ended with a hyphen.
-        boxes: Where each character that is no blank stands, a hyphen at the end among them: four
-            numbers each, as of :data:`Place`; empty where nobody asked.
+        hyphen: The line ended with a hyphen.
+        boxes: Four numbers for each character that is not a blank, including a hyphen at the end,
+            as in :data:`Boxes`; empty unless requested.
     """
 
     text: str
@@ -90,10 +90,10 @@ class AssembledPages:
     """The lines of all pages as one text.
 
     Attributes:
-        text: Without what stands on page after page.
-        transforms: What was done to the lines.
-        starts: Where each page begins in the text, in characters.
-        boxes: Of all characters that are no blanks.
+        text: The text without repeated headers and footers.
+        transforms: Transforms of the lines.
+        starts: Start of each page in the text, in characters.
+        boxes: Boxes of all characters that are not blanks.
         running: Headers and footers, each once.
     """
 
@@ -111,14 +111,14 @@ def assemble(pages: list[list[PdfLine]]) -> AssembledPages:
     joiner = _Joiner(lines)
     text, starts = joiner.join(pages)
     unsure = (sentence("changed.ambiguous", n=joiner.ambiguous),) if joiner.ambiguous else ()
-    done = (
+    transforms = (
         Transform(name="headers-removed", count=len(dropped)),
         Transform(name="line-ends-joined", count=joiner.joined),
         Transform(name="hyphens-joined", count=joiner.hyphens, note=unsure),
     )
     return AssembledPages(
         text=text,
-        transforms=[transform for transform in done if transform.count],
+        transforms=[transform for transform in transforms if transform.count],
         starts=starts,
         boxes=joiner.boxes,
         running=list(dict.fromkeys(line.text for line in dropped if not _is_number(line))),
@@ -126,25 +126,25 @@ def assemble(pages: list[list[PdfLine]]) -> AssembledPages:
 
 
 def _without_running(pages: list[list[PdfLine]]) -> tuple[list[list[PdfLine]], list[PdfLine]]:
-    """Take out the lines that stand at the same height of many pages with the same words.
+    """Remove lines that occur with the same words at the same height of many pages.
 
     Returns:
-        The pages without them, and these lines.
+        The pages without these lines, and the lines.
     """
-    seen: Counter[tuple[str, int]] = Counter()
+    counts: Counter[tuple[str, int]] = Counter()
     for page in pages:
-        seen.update({_signature(line) for line in _edges(page)})
-    least = max(2, _SHARE * len(pages))
+        counts.update({_signature(line) for line in _edges(page)})
+    least_pages = max(2, _SHARE * len(pages))
     dropped: list[PdfLine] = []
-    kept = []
+    remaining = []
     for page in pages:
         edges = _edges(page)
-        gone = {id(line) for line in edges if seen[_signature(line)] >= least}
-        gone |= {id(line) for line in edges if _is_number(line)}
-        gone |= {id(line) for line in _in_margin(page)}
-        dropped += [line for line in page if id(line) in gone]
-        kept.append([line for line in page if id(line) not in gone])
-    return kept, dropped
+        dropped_ids = {id(line) for line in edges if counts[_signature(line)] >= least_pages}
+        dropped_ids |= {id(line) for line in edges if _is_number(line)}
+        dropped_ids |= {id(line) for line in _in_margin(page)}
+        dropped += [line for line in page if id(line) in dropped_ids]
+        remaining.append([line for line in page if id(line) not in dropped_ids])
+    return remaining, dropped
 
 
 def _edges(page: list[PdfLine]) -> list[PdfLine]:
@@ -155,24 +155,24 @@ def _edges(page: list[PdfLine]) -> list[PdfLine]:
 
 
 def _in_margin(page: list[PdfLine]) -> list[PdfLine]:
-    """Return a first or last line that stands alone in the margin, also on a single page.
+    """Return first and last lines that are isolated in the margin of a single page.
 
-    Titles are larger than the text and stay.
+    Titles are larger than the text, so they are kept.
     """
     ordered = sorted(page, key=lambda line: -line.top)
     if len(ordered) < 3:
         return []
     size = median(line.size for line in page)
-    found = []
+    marginal = []
     for line, inner, outside in (
         (ordered[0], ordered[1], ordered[0].bottom > (1 - _MARGIN) * ordered[0].page_height),
         (ordered[-1], ordered[-2], ordered[-1].top < _MARGIN * ordered[-1].page_height),
     ):
-        apart = abs(line.bottom - inner.bottom) > 2.2 * size
+        is_distant = abs(line.bottom - inner.bottom) > 2.2 * size
         short = len(line.text.split()) <= _SHORT and not line.hyphen
-        if outside and apart and short and line.size < 1.1 * size:
-            found.append(line)
-    return found
+        if outside and is_distant and short and line.size < 1.1 * size:
+            marginal.append(line)
+    return marginal
 
 
 def _signature(line: PdfLine) -> tuple[str, int]:
@@ -186,16 +186,16 @@ def _is_number(line: PdfLine) -> bool:
 
 
 class _Joiner:
-    """Joins lines; counts what it did."""
+    """Joins lines, and counts its changes."""
 
     def __init__(self, lines: list[PdfLine]) -> None:
         self.joined = self.hyphens = self.ambiguous = 0
         self.boxes = _no_boxes()
-        words = re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*", " ".join(x.text for x in lines))
-        self._words = {word.lower() for word in words}
+        spellings = re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*", " ".join(x.text for x in lines))
+        self._words = {word.lower() for word in spellings}
 
     def join(self, pages: list[list[PdfLine]]) -> tuple[str, list[int]]:
-        """Return the text of pages, and where each begins: an empty one where the next does."""
+        """Return the text of pages, and the start of each; for an empty page that of the next."""
         out: list[str] = []
         first: list[int] = []  # of each page, among the pieces
         before: PdfLine | None = None
@@ -215,7 +215,7 @@ class _Joiner:
         if before is not None and before.hyphen:
             out.append("-")
         ends = [0, *accumulate(map(len, out))]
-        return "".join(out), [ends[min(place, len(out))] for place in first]
+        return "".join(out), [ends[min(index, len(out))] for index in first]
 
     def _between(self, before: PdfLine, line: PdfLine, step: float, right: dict[int, float]) -> str:
         if before.hyphen:
@@ -242,10 +242,10 @@ class _Joiner:
         return " "
 
     def _hyphen(self, before: PdfLine, line: PdfLine) -> str:
-        """Decide whether a hyphen at a line end belongs to the word.
+        """Return the hyphen at a line end if it belongs to the word, else an empty string.
 
-        A form that stands elsewhere in the text decides. Without one, small letters on both sides
-        are joined and counted as ambiguous; anything else keeps its hyphen.
+        The spelling elsewhere in the text decides. Otherwise, lower-case parts are joined and
+        counted as ambiguous; all other words keep their hyphen.
         """
         self.joined += 1
         self.hyphens += 1
@@ -268,7 +268,7 @@ def _column(line: PdfLine) -> int:
 
 
 def _right_edges(page: list[PdfLine]) -> dict[int, float]:
-    """Return how far the lines of each column reach; columns by where lines begin."""
+    """Return the right edge of each column; columns are identified by their left edge."""
     edges: dict[int, float] = {}
     for line in page:
         edges[_column(line)] = max(edges.get(_column(line), 0.0), line.right)
@@ -290,23 +290,23 @@ def _usual_step(page: list[PdfLine]) -> float:
 Row = Sequence[PdfLine]
 
 _UPWARD: Final = 2 / 3
-"""Share of the steps from line to line that go up the page, above which a page was drawn from its
-end; columns and notes at the side make fewer."""
+"""Share of upward steps from line to line above which a page was drawn from its end; columns and
+side notes cause fewer."""
 _UPWARD_IN_ONE_COLUMN: Final = 0.2
-"""The same where all lines stand above each other, so that their order on the page is certain."""
+"""The same share for a page with one column, where the order of the lines is certain."""
 _SAME_COLUMN: Final = 0.9  # of the lines
 
 
 def top_down(rows: list[list[PdfLine]]) -> list[list[PdfLine]]:
-    """Put rows in the order of the page where they were not drawn in it.
+    """Sort rows from top to bottom, if they were drawn in another order.
 
     Some programs draw a page from its last line to its first, or in no order at all.
 
     Args:
-        rows: As the page was drawn.
+        rows: The rows in the order of drawing.
 
     Returns:
-        The same list where its order may stay.
+        The sorted rows; the same list if its order is kept.
     """
     steps = [after[0].bottom - before[0].bottom for before, after in pairwise(rows)]
     sizes = [row[0].size for row in rows[1:]]
@@ -327,22 +327,22 @@ def top_down(rows: list[list[PdfLine]]) -> list[list[PdfLine]]:
 
 
 def _is_one_column(rows: Sequence[Row]) -> bool:
-    """Whether nearly all rows share a stretch of the page's width."""
+    """Return whether nearly all rows overlap horizontally."""
     lefts = sorted(min(line.left for line in row) for row in rows)
     rights = sorted(max(line.right for line in row) for row in rows)
-    most = int(_SAME_COLUMN * (len(rows) - 1))
-    return lefts[most] < rights[len(rows) - 1 - most]
+    quantile_index = int(_SAME_COLUMN * (len(rows) - 1))
+    return lefts[quantile_index] < rights[len(rows) - 1 - quantile_index]
 
 
 def _along_line(pieces: list[PdfLine]) -> list[PdfLine]:
-    """Put the pieces of one line in the order in which its script is read."""
+    """Sort the pieces of one line in the reading direction of its script."""
     letters = "".join(piece.text for piece in pieces)
     is_leftward = sum(bidirectional(c) in ("R", "AL") for c in letters) * 2 > len(letters)
     return sorted(pieces, key=lambda piece: -piece.right if is_leftward else piece.left)
 
 
-_ROWS: Final = 3  # fewer rows side by side are a heading or a form
-_WORDS: Final = 3.0  # a piece, on average; tables of figures and labels have less
+_ROWS: Final = 3  # least rows of columns; fewer are a heading or a form
+_WORDS: Final = 3.0  # average words per piece in columns; tables of figures and labels have fewer
 
 
 def in_order(rows: Sequence[Row]) -> tuple[list[PdfLine], int]:
@@ -352,13 +352,13 @@ def in_order(rows: Sequence[Row]) -> tuple[list[PdfLine], int]:
         rows: Pieces of the same height, from left to right.
 
     Returns:
-        The lines, and how many rows were taken apart.
+        The lines, and the number of rows that were split into columns.
     """
     out: list[PdfLine] = []
-    moved = at = 0
-    while at < len(rows):
-        end = _run(rows, at)
-        block = rows[at:end]
+    moved = start = 0
+    while start < len(rows):
+        end = _run(rows, start)
+        block = rows[start:end]
         split = [row for row in block if len(row) > 1]
         if len(split) >= _ROWS and _wordy(split):
             lefts = [line.left for line in split[0]]
@@ -370,7 +370,7 @@ def in_order(rows: Sequence[Row]) -> tuple[list[PdfLine], int]:
             moved += len(split)
         else:
             out += [_merged(row) for row in block]
-        at = end
+        start = end
     return out, moved
 
 
@@ -405,7 +405,7 @@ def _wordy(rows: Sequence[Row]) -> bool:
 
 
 def _merged(row: Row) -> PdfLine:
-    """Return a row as one line, as it stands on the page."""
+    """Join the pieces of a row to one line."""
     if len(row) == 1:
         return row[0]
     texts = [line.text + ("-" if line.hyphen else "") for line in row[:-1]]
@@ -432,37 +432,37 @@ _FINE, _STEP = 1 << 24, 1000.0  # pixels of a page, and points, over which its m
 _WIDE: Final = 1.5  # em; the widest space of justified text is narrower
 
 
-def read_pdf(data: bytes, options: ReadOptions) -> list[Extract]:
-    """Return the text of all pages as one, and what stands over the pages or beside them."""
-    document = opened(data)
-    with suppress(pdfium.PdfiumError):  # then the annotations of fields still hold their words
+def read_pdf(file_bytes: bytes, options: ReadOptions) -> list[Extract]:
+    """Return the text of all pages, and further parts such as fields, comments and attachments."""
+    document = opened(file_bytes)
+    with suppress(pdfium.PdfiumError):  # without forms, annotations of fields still have the text
         document.init_forms()
-    beside = PdfBeside()
-    extract, _ = read_pages(document, placed=False, beside=beside)
-    if _is_cut_off(data):
+    asides = PdfBeside()
+    extract, _ = read_pages(document, placed=False, asides=asides)
+    if _is_cut_off(file_bytes):
         if not extract.text:
             raise truncated()
         extract = extract.cut_off()
-    return [extract, *beside.extracts(document)]
+    return [extract, *asides.extracts(document)]
 
 
-def _is_cut_off(data: bytes) -> bool:
-    """Whether the end of a PDF is missing: its mark stands behind the last object of any."""
-    return data.rfind(_END_OF_FILE) < data.rfind(_OBJECT)
+def _is_cut_off(file_bytes: bytes) -> bool:
+    """Return whether the end of a PDF is missing: the end mark follows the last object."""
+    return file_bytes.rfind(_END_OF_FILE) < file_bytes.rfind(_OBJECT)
 
 
-def opened(data: bytes) -> pdfium.PdfDocument:
+def opened(file_bytes: bytes) -> pdfium.PdfDocument:
     """Open a PDF.
 
     Raises:
-        InputError: It wants a password, or has too many pages.
+        InputError: The file needs a password, is incomplete, or has too many pages.
     """
     try:
-        document = pdfium.PdfDocument(data)
+        document = pdfium.PdfDocument(file_bytes)
     except pdfium.PdfiumError:
         if raw.FPDF_GetLastError() == _WRONG_PASSWORD:
             raise locked() from None
-        if _is_cut_off(data):
+        if _is_cut_off(file_bytes):
             raise truncated() from None
         raise
     if len(document) > MAX_PAGES:
@@ -471,17 +471,17 @@ def opened(data: bytes) -> pdfium.PdfDocument:
 
 
 def read_pages(
-    document: pdfium.PdfDocument, *, placed: bool, beside: PdfBeside | None = None
+    document: pdfium.PdfDocument, *, placed: bool, asides: PdfBeside | None = None
 ) -> tuple[Extract, Boxes]:
     """Return the text of all pages as one.
 
     Args:
         document: The PDF.
-        placed: Say as well where each character stands.
-        beside: Collects what stands over the pages; None where nobody asked.
+        placed: Also return the positions of characters.
+        asides: Collects fields and annotations of the pages; None ignores them.
 
     Returns:
-        The text, and the boxes of its characters that are no blanks; none where nobody asked.
+        The text, and the boxes of its characters that are not blanks, if requested.
     """
     pages: list[list[PdfLine]] = []
     unreadable: list[int] = []
@@ -492,13 +492,13 @@ def read_pages(
         except pdfium.PdfiumError:
             unreadable.append(number)
             continue
-        drawn = _rows(page, _place(page) if placed else None)
+        drawn = _rows(page, _point_map(page) if placed else None)
         rows = top_down(drawn)
         turned += rows is not drawn
         lines, split = in_order(rows)
         columns += split
-        if beside is not None:
-            beside.add_page(page)
+        if asides is not None:
+            asides.add_page(page)
         page.close()
         characters += sum(len(line.text) for line in lines)
         if characters > MAX_TOTAL_CHARACTERS:
@@ -508,8 +508,8 @@ def read_pages(
     transforms, boxes = assembled.transforms, assembled.boxes
     if placed:
         boxes = _with_ligatures(assembled.text, boxes)
-    if beside is not None:
-        beside.running = assembled.running
+    if asides is not None:
+        asides.running = assembled.running
     text, ligatures, starts = _expand(assembled.text, assembled.starts)
     for number in unreadable:
         starts.insert(number, starts[number] if number < len(starts) else len(text))
@@ -537,17 +537,17 @@ def read_pages(
 
 
 def _with_ligatures(text: str, boxes: Boxes) -> Boxes:
-    """Give each letter that a ligature is written as the box of the ligature."""
+    """Give every letter of an expanded ligature the box of the ligature."""
     if not any(sign in text for sign in LIGATURES):
         return boxes
-    found = _no_boxes()
+    expanded = _no_boxes()
     for number, sign in enumerate("".join(text.split())):
-        found += boxes[4 * number : 4 * number + 4] * len(LIGATURES.get(sign, " "))
-    return found
+        expanded += boxes[4 * number : 4 * number + 4] * len(LIGATURES.get(sign, " "))
+    return expanded
 
 
 def _expand(text: str, starts: list[int]) -> tuple[str, int, list[int]]:
-    """Write ligatures as letters; where pages begin moves with what stands before."""
+    """Write ligatures as letters, and shift the starts of pages accordingly."""
     count = sum(text.count(sign) for sign in LIGATURES)
     if not count:
         return text, 0, starts
@@ -555,53 +555,57 @@ def _expand(text: str, starts: list[int]) -> tuple[str, int, list[int]]:
     return "".join(pieces), count, list(accumulate(map(len, pieces[:-1])))
 
 
-def _place(page: pdfium.PdfPage) -> Place:
-    """Return how a page is turned, cut and placed when it is seen; it is all one linear map."""
+def _point_map(page: pdfium.PdfPage) -> PointMap:
+    """Return the conversion to the displayed page: rotation, cropping and scaling in one."""
 
-    def seen(x: float, y: float) -> tuple[int, int]:
+    def device_point(x: float, y: float) -> tuple[int, int]:
         across, down = ctypes.c_int(), ctypes.c_int()
         raw.FPDF_PageToDevice(page.raw, 0, 0, _FINE, _FINE, 0, x, y, across, down)
         return across.value, down.value
 
-    (x0, y0), (x1, y1), (x2, y2) = seen(0, 0), seen(_STEP, 0), seen(0, _STEP)
+    (x0, y0), (x1, y1), (x2, y2) = (
+        device_point(0, 0),
+        device_point(_STEP, 0),
+        device_point(0, _STEP),
+    )
     share = SPAN / _FINE
     ax, ay, bx, by = (v * share / _STEP for v in (x1 - x0, y1 - y0, x2 - x0, y2 - y0))
     left, top = x0 * share, y0 * share
     return lambda x, y: (left + ax * x + bx * y, top + ay * x + by * y)
 
 
-def _rows(page: pdfium.PdfPage, place: Place | None) -> list[list[PdfLine]]:
-    """Return the lines of a page in the order of the page, cut where they leave a wide gap."""
+def _rows(page: pdfium.PdfPage, map_point: PointMap | None) -> list[list[PdfLine]]:
+    """Return the rows of a page in the order of drawing, split at wide gaps."""
     height = page.get_height()
     text = page.get_textpage()
     count = raw.FPDFText_CountChars(text.raw)
     rows: list[list[PdfLine]] = []
     row: list[PdfLine] = []
     signs: list[str] = []
-    where: list[int] = []
+    indices: list[int] = []
     for index in range(max(0, count) + 1):
         sign = "\n" if index == count else chr(raw.FPDFText_GetUnicode(text.raw, index))
         ends = sign in ("\r", "\n", *_HYPHENS)
-        if not ends and not (sign == " " and where and _gap(text, where[-1], index, count)):
+        if not ends and not (sign == " " and indices and _gap(text, indices[-1], index, count)):
             if sign == "\x00":
                 sign = "\ufffd"
             if not sign.isspace():
-                where.append(index)
+                indices.append(index)
             signs.append(sign)
             continue
-        if where:
-            words = _whole("".join(signs))
+        if indices:
+            line_text = _whole("".join(signs))
             hyphen = sign in _HYPHENS
-            shown = [*where, index] if hyphen else where
-            # The parser tells a hyphen by the line after it: not at a gap, nor at a page's end.
+            box_indices = [*indices, index] if hyphen else indices
+            # The parser recognises a hyphen by the next line; not at a gap or the end of a page.
             untold = not ends or index == count
-            if untold and words.endswith(_UNTOLD) and words[-2:-1].isalpha():
-                words, hyphen = words[:-1], True
-            line = _line(text, words, where, height, hyphen=hyphen)
-            if place is not None:
-                line = replace(line, boxes=_boxes(text, shown, place))
+            if untold and line_text.endswith(_UNTOLD) and line_text[-2:-1].isalpha():
+                line_text, hyphen = line_text[:-1], True
+            line = _line(text, line_text, indices, height, hyphen=hyphen)
+            if map_point is not None:
+                line = replace(line, boxes=_boxes(text, box_indices, map_point))
             row.append(line)
-        signs, where = [], []
+        signs, indices = [], []
         if ends and row:
             rows.append(row)
             row = []
@@ -609,15 +613,15 @@ def _rows(page: pdfium.PdfPage, place: Place | None) -> list[list[PdfLine]]:
     return rows
 
 
-def _whole(words: str) -> str:
-    """Put characters beyond the first plane together, which pdfium gives in halves."""
-    if words.isascii():
-        return words
-    return words.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+def _whole(text: str) -> str:
+    """Join the halves of characters beyond the first plane, which pdfium returns separately."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def _gap(text: pdfium.PdfTextPage, before: int, space: int, count: int) -> bool:
-    """Whether a space is not one of the text but the distance between two columns."""
+    """Return whether a space was generated for the distance between two columns."""
     if space + 1 >= count or raw.FPDFText_IsGenerated(text.raw, space) != 1:
         return False
     size = max(raw.FPDFText_GetFontSize(text.raw, before), 1.0)
@@ -625,16 +629,16 @@ def _gap(text: pdfium.PdfTextPage, before: int, space: int, count: int) -> bool:
 
 
 def _line(
-    text: pdfium.PdfTextPage, words: str, where: list[int], height: float, *, hyphen: bool
+    text: pdfium.PdfTextPage, line_text: str, indices: list[int], height: float, *, hyphen: bool
 ) -> PdfLine:
-    left, _, bottom, top = _box(text, where[0])
-    _, right, last_bottom, last_top = _box(text, where[-1])
-    size = raw.FPDFText_GetFontSize(text.raw, where[0]) or 0.0
-    # The end of the first word, to know what would have fitted on the line before.
-    first = min(len(words.split(maxsplit=1)[0]), len(where)) - 1
-    word_right = _box(text, where[first])[1]
+    left, _, bottom, top = _box(text, indices[0])
+    _, right, last_bottom, last_top = _box(text, indices[-1])
+    size = raw.FPDFText_GetFontSize(text.raw, indices[0]) or 0.0
+    # The end of the first word shows whether it would have fitted on the previous line.
+    first = min(len(line_text.split(maxsplit=1)[0]), len(indices)) - 1
+    word_right = _box(text, indices[first])[1]
     return PdfLine(
-        text=" ".join(words.split()) if "\t" in words else words.strip(),
+        text=" ".join(line_text.split()) if "\t" in line_text else line_text.strip(),
         left=left,
         right=right,
         bottom=min(bottom, last_bottom),
@@ -646,10 +650,10 @@ def _line(
     )
 
 
-def _boxes(text: pdfium.PdfTextPage, where: list[int], place: Place) -> Boxes:
-    """Return the boxes of characters; the two halves of one beyond the first plane have one."""
-    found, after_first_half = _no_boxes(), False
-    for index in where:
+def _boxes(text: pdfium.PdfTextPage, indices: list[int], map_point: PointMap) -> Boxes:
+    """Return the boxes of characters; two halves of one character have one box."""
+    boxes, after_first_half = _no_boxes(), False
+    for index in indices:
         unit = raw.FPDFText_GetUnicode(text.raw, index)
         if after_first_half and _SECOND_HALVES[0] <= unit <= _SECOND_HALVES[1]:
             after_first_half = False
@@ -657,12 +661,12 @@ def _boxes(text: pdfium.PdfTextPage, where: list[int], place: Place) -> Boxes:
         after_first_half = _FIRST_HALVES[0] <= unit <= _FIRST_HALVES[1]
         left, right, bottom, top = _box(text, index)
         if left == right or bottom == top:
-            found.extend((0, 0, 0, 0))
+            boxes.extend((0, 0, 0, 0))
             continue
-        (x0, y0), (x1, y1) = place(left, top), place(right, bottom)
+        (x0, y0), (x1, y1) = map_point(left, top), map_point(right, bottom)
         edges = (min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1))
-        found.extend(min(SPAN, max(0, round(edge))) for edge in edges)
-    return found
+        boxes.extend(min(SPAN, max(0, round(edge))) for edge in edges)
+    return boxes
 
 
 def _box(text: pdfium.PdfTextPage, index: int) -> tuple[float, float, float, float]:

@@ -1,6 +1,6 @@
-"""Words of a PDF that are not on its pages' own content: form fields, annotations, attached files.
+"""Text of a PDF outside the content of its pages: form fields, annotations, attached files.
 
-The parser draws them over a page, or not at all, so that the text of a page does not hold them.
+The parser draws them over a page or not at all, so the text of a page does not contain them.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ _MAX_STRING: Final = 4 << 20  # bytes of the words of one field or annotation, i
 
 @dataclass
 class PdfBeside:
-    """What is collected page by page.
+    """Text that is collected page by page.
 
     Attributes:
-        fields: Words that were filled into form fields, by the name of the field.
-        boxes: Words that were typed onto pages.
-        comments: Words of comments on pages.
-        files: Names and bytes of files that are pinned to pages.
-        running: Headers and footers, which are no part of the text of the pages.
+        fields: Names and values of form fields.
+        boxes: Texts of text boxes on pages.
+        comments: Texts of comments on pages.
+        files: Names and bytes of files that are attached to pages.
+        running: Headers and footers, which are not in the text of the pages.
     """
 
     fields: dict[tuple[str, str], None] = field(default_factory=dict)
@@ -52,7 +52,7 @@ class PdfBeside:
     _characters: int = 0
 
     def add_page(self, page: pdfium.PdfPage) -> None:
-        """Take the annotations of a page, fields among them."""
+        """Collect the annotations of a page, including form fields."""
         for number in range(raw.FPDFPage_GetAnnotCount(page.raw)):
             annotation = raw.FPDFPage_GetAnnot(page.raw, number)
             if not annotation:
@@ -69,29 +69,29 @@ class PdfBeside:
             if raw.FPDFAnnot_GetFormFieldType(forms.raw, annotation) not in _FIELDS_WITH_WORDS:
                 return
             name = _string(raw.FPDFAnnot_GetFormFieldName, forms.raw, annotation)
-            words = _string(raw.FPDFAnnot_GetFormFieldValue, forms.raw, annotation)
-            # A field that stands on several pages has one value.
-            if words.strip() and (name, words) not in self.fields:
-                self._count(words)
-                self.fields[name, words] = None
+            text = _string(raw.FPDFAnnot_GetFormFieldValue, forms.raw, annotation)
+            # A field that appears on several pages has one value.
+            if text.strip() and (name, text) not in self.fields:
+                self._count(text)
+                self.fields[name, text] = None
         elif kind == raw.FPDF_ANNOT_FILEATTACHMENT:
             if attached := raw.FPDFAnnot_GetFileAttachment(annotation):
                 with suppress(pdfium.PdfiumError):  # without bytes there are no words
                     self.files.append(_file(pdfium.PdfAttachment(attached, page.pdf)))
         elif kind not in _NO_WORDS:
-            words = _string(raw.FPDFAnnot_GetStringValue, annotation, b"Contents")
-            if words.strip():
-                self._count(words)
-                (self.boxes if kind == raw.FPDF_ANNOT_FREETEXT else self.comments).append(words)
+            text = _string(raw.FPDFAnnot_GetStringValue, annotation, b"Contents")
+            if text.strip():
+                self._count(text)
+                (self.boxes if kind == raw.FPDF_ANNOT_FREETEXT else self.comments).append(text)
 
-    def _count(self, words: str) -> None:
-        self._characters += len(words)
+    def _count(self, text: str) -> None:
+        self._characters += len(text)
         if self._characters > MAX_TOTAL_CHARACTERS:
             raise over("limit.characters", most=MAX_TOTAL_CHARACTERS)
 
     def extracts(self, document: pdfium.PdfDocument) -> list[Extract]:
-        """Return the parts beside the pages, those of the whole file among them."""
-        fields = [*(words for _, words in self.fields), *_xfa_values(document)]
+        """Return the further parts, including those of the whole file."""
+        fields = [*(text for _, text in self.fields), *_xfa_values(document)]
         described = document.get_metadata_dict(skip_empty=True)
         return [
             *extract_apart(_blocks(self.running), "headers and footers", LeftOutKind.HEADER),
@@ -105,39 +105,39 @@ class PdfBeside:
     def _attached(self, document: pdfium.PdfDocument) -> Iterator[Extract]:
         """Yield the texts of the files that are attached to a PDF or pinned to its pages."""
         kind, label = LeftOutKind.ATTACHMENT, "attachment"
-        for name, data in self.files:
-            if _is_manifest(data):
+        for name, file_bytes in self.files:
+            if _is_manifest(file_bytes):
                 continue
-            yield from embedded_extracts(data, name, kind=kind, label=label)
+            yield from embedded_extracts(file_bytes, name, kind=kind, label=label)
         for number in range(document.count_attachments()):
             try:
-                name, data = _file(document.get_attachment(number))
+                name, file_bytes = _file(document.get_attachment(number))
             except pdfium.PdfiumError:
                 error = damaged(FORMATS["pdf"].label)
                 yield unreadable(error, f"file {number + 1}", kind=kind, label=label)
             else:
-                if not _is_manifest(data):
-                    yield from embedded_extracts(data, name, kind=kind, label=label)
+                if not _is_manifest(file_bytes):
+                    yield from embedded_extracts(file_bytes, name, kind=kind, label=label)
 
 
-def _is_manifest(data: bytes) -> bool:
-    """Whether a file is a signed manifest (C2PA), which another child reads: a box of JUMBF."""
-    return data[4:8] == b"jumb"
+def _is_manifest(file_bytes: bytes) -> bool:
+    """Return whether a file is a C2PA manifest (a JUMBF box), which is read separately."""
+    return file_bytes[4:8] == b"jumb"
 
 
 def _blocks(texts: list[str]) -> list[TextBlock]:
-    # Fields and annotations end their lines as typewriters do.
+    # Fields and annotations may end lines with carriage returns.
     lines = (text.replace("\r\n", "\n").replace("\r", "\n").strip() for text in texts)
     return [TextBlock(text=text) for text in lines if text]
 
 
 def _string(read: Callable[..., int], *arguments: Any) -> str:
-    """Return a string of the parser's, which is asked for its length first.
+    """Return a string from PDFium, whose length is requested first.
 
     Args:
-        read: A function of PDFium that takes further arguments, a buffer and its length in bytes,
-            and returns how many bytes there are.
-        arguments: Those that come first.
+        read: A function of PDFium that takes the arguments, a buffer and its length in bytes, and
+            returns the number of bytes of the string.
+        arguments: The first arguments of the function.
     """
     length = read(*arguments, None, 0)
     if length <= 2 or length > _MAX_STRING:
@@ -148,7 +148,7 @@ def _string(read: Callable[..., int], *arguments: Any) -> str:
 
 
 def _xfa_values(document: pdfium.PdfDocument) -> Iterator[str]:
-    """Yield the words of a form of Adobe's XML kind (XFA), which the parser does not show."""
+    """Yield the texts of an XFA form (Adobe's XML forms), which the parser does not show."""
     if document.get_formtype() not in _XFA_FORMS:
         return
     for number in range(raw.FPDF_GetXFAPacketCount(document.raw)):
@@ -161,10 +161,10 @@ def _xfa_values(document: pdfium.PdfDocument) -> Iterator[str]:
         raw.FPDF_GetXFAPacketContent(document.raw, number, None, 0, size)
         if size.value > MAX_UNPACKED_BYTES:
             raise over("limit.file", mebibytes=MAX_UNPACKED_BYTES >> 20)
-        content = ctypes.create_string_buffer(size.value)
-        raw.FPDF_GetXFAPacketContent(document.raw, number, content, size.value, size)
-        for data in named(parse(content.raw), "data"):
-            yield from (text.strip() for text in data.itertext() if text.strip())
+        packet = ctypes.create_string_buffer(size.value)
+        raw.FPDF_GetXFAPacketContent(document.raw, number, packet, size.value, size)
+        for element in named(parse(packet.raw), "data"):
+            yield from (text.strip() for text in element.itertext() if text.strip())
 
 
 def _file(attachment: pdfium.PdfAttachment) -> tuple[str, bytes]:

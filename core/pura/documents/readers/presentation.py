@@ -1,4 +1,4 @@
-"""Presentations: slides in the order of the show, their notes, and what stands beside them."""
+"""Presentations: slides in the order of the show, their notes, and further content."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from pura.documents.readers.packages import Package, attribute, local_name, name
 from pura.record.left_out import LeftOutKind
 
 _SIGNS: Final = {"br": "\n", "tab": "\t"}
-_FURNITURE: Final = frozenset({"sldNum", "dt", "ftr", "hdr", "sldImg"})
-"""Places of a slide that hold its number, the date, and what stands on every slide."""
+_REPEATED_PLACEHOLDERS: Final = frozenset({"sldNum", "dt", "ftr", "hdr", "sldImg"})
+"""Placeholders of a slide for its number, the date, and headers and footers."""
 _SHAPES: Final = frozenset({"sp", "cxnSp", "grpSp", "graphicFrame", "pic"})
 
 
-def read_pptx(data: bytes, options: ReadOptions) -> list[Extract]:
-    """Return slides and notes, together as main parts and one by one; all else apart."""
-    package = open_package(data)
+def read_pptx(file_bytes: bytes, options: ReadOptions) -> list[Extract]:
+    """Return all slides and all notes as main parts, single slides, and further parts."""
+    package = open_package(file_bytes)
     show = package.main_part("ppt/presentation.xml")
     related = package.related(show)
     order = named(package.xml(show), "sldId")
     slides: list[TextBlock] = []
     notes: list[TextBlock] = []
-    begun: list[tuple[int, int]] = []  # of each slide, in the blocks of slides and of notes
-    apart: list[Extract] = []
-    beside = _Beside()
+    page_starts: list[tuple[int, int]] = []  # of each slide, in the blocks of slides and of notes
+    separate_extracts: list[Extract] = []
+    asides = _SlideAsides()
     names: list[str] = []
     for number, element in enumerate(order, start=1):
-        # A slide has two identifiers; that of its relation has a namespace.
+        # A slide has two identifiers; the one of its relation has a namespace.
         ids = [value for name, value in element.attrib.items() if name.startswith("{")]
         _, target = related.get(ids[0] if ids else "", ("", ""))
-        begun.append((len(slides), len(notes)))
+        page_starts.append((len(slides), len(notes)))
         if not target:
             continue
         names.append(target)
@@ -43,29 +43,32 @@ def read_pptx(data: bytes, options: ReadOptions) -> list[Extract]:
         hidden = root.get("show") in ("0", "false")
         if hidden:
             part += " (hidden)"
-        blocks = list(beside.blocks(root))
+        blocks = list(asides.blocks(root))
         if not hidden:
             slides += blocks
-        apart += _filled([_single(blocks, part, LeftOutKind.SLIDE if hidden else None)])
-        beside.comments += _comments(package, target)
+        separate_extracts += _filled([_single(blocks, part, LeftOutKind.SLIDE if hidden else None)])
+        asides.comments += _comments(package, target)
         for name in package.related_as(target, "notesSlide"):
-            spoken = list(beside.blocks(package.xml(name)))
+            spoken = list(asides.blocks(package.xml(name)))
             if not hidden:
                 notes += spoken
             kind = LeftOutKind.SPEAKER_NOTES if hidden else None
-            apart += _filled([_single(spoken, f"notes of {part}", kind)])
-    starts, starts_of_notes = [first for first, _ in begun], [first for _, first in begun]
+            separate_extracts += _filled([_single(spoken, f"notes of {part}", kind)])
+    starts, starts_of_notes = (
+        [first for first, _ in page_starts],
+        [first for _, first in page_starts],
+    )
     together = [
-        extract(slides, "slides", kind=LeftOutKind.SLIDE, begun=starts),
-        extract(notes, "notes", kind=LeftOutKind.SPEAKER_NOTES, begun=starts_of_notes),
+        extract(slides, "slides", kind=LeftOutKind.SLIDE, page_starts=starts),
+        extract(notes, "notes", kind=LeftOutKind.SPEAKER_NOTES, page_starts=starts_of_notes),
     ]
-    beside.repeated += _of_layouts(package, names)
+    asides.repeated += _of_layouts(package, names)
     return [
         *_filled(together),
-        *apart,
-        *extract_apart(beside.comments, "comments", LeftOutKind.COMMENT),
-        *extract_apart(beside.hidden, "hidden text", LeftOutKind.HIDDEN_TEXT),
-        *extract_apart(_distinct(beside.repeated), "headers and footers", LeftOutKind.HEADER),
+        *separate_extracts,
+        *extract_apart(asides.comments, "comments", LeftOutKind.COMMENT),
+        *extract_apart(asides.hidden, "hidden text", LeftOutKind.HIDDEN_TEXT),
+        *extract_apart(_distinct(asides.repeated), "headers and footers", LeftOutKind.HEADER),
         *texts_of_drawings(package, names),
         *package.properties(),
         *embedded_documents(package, names),
@@ -77,11 +80,11 @@ def _single(blocks: Sequence[TextBlock], part: str, kind: LeftOutKind | None) ->
 
 
 def _filled(extracts: Sequence[Extract]) -> list[Extract]:
-    return [one for one in extracts if one.text]
+    return [slide_extract for slide_extract in extracts if slide_extract.text]
 
 
 def _distinct(blocks: Sequence[TextBlock]) -> list[TextBlock]:
-    """Return each block with letters once: footers stand on every slide, numbers say nothing."""
+    """Return each block with letters once, since footers are repeated on every slide."""
     texts = dict.fromkeys(block.text for block in blocks)
     return [TextBlock(text=text, tight=True) for text in texts if _has_letters(text)]
 
@@ -90,13 +93,13 @@ def _has_letters(text: str) -> bool:
     return any(character.isalpha() for character in text)
 
 
-class _Beside:
-    """Text of slides that is not in their words, collected while they are read.
+class _SlideAsides:
+    """Content beside the text of slides, collected while they are read.
 
     Attributes:
-        comments: Of reviewers.
-        hidden: In shapes that do not show.
-        repeated: Numbers, dates and footers.
+        comments: Comments of reviewers.
+        hidden: Text in hidden shapes.
+        repeated: Slide numbers, dates and footers.
     """
 
     def __init__(self) -> None:
@@ -110,7 +113,7 @@ class _Beside:
             name = local_name(child)
             if name in _SHAPES and _is_hidden(child):
                 self.hidden += _texts_of_shape(child)
-            elif name == "sp" and _is_furniture(child):
+            elif name == "sp" and _is_repeated(child):
                 self.repeated += _texts_of_shape(child)
             elif name == "p":
                 if text := "".join(_inline(child)):
@@ -122,7 +125,7 @@ class _Beside:
                     if local_name(cell) == "tc"
                 )
                 yield TextBlock(text="\t".join(cells), tight=True)
-            elif name != "Fallback":  # the same once more, for older programs
+            elif name != "Fallback":  # repeats the content for older programs
                 yield from self.blocks(child)
 
 
@@ -141,7 +144,7 @@ def _comments(package: Package, slide: str) -> list[TextBlock]:
 
 
 def _of_layouts(package: Package, slides: Sequence[str]) -> list[TextBlock]:
-    """Return what the layouts and masters of slides show on them: not places to be filled in."""
+    """Return the texts that layouts and masters show on slides, without placeholders."""
     layouts = {name for slide in slides for name in package.related_as(slide, "slideLayout")}
     masters = {name for layout in layouts for name in package.related_as(layout, "slideMaster")}
     return [
@@ -156,21 +159,24 @@ def _of_layouts(package: Package, slides: Sequence[str]) -> list[TextBlock]:
 def _is_hidden(shape: Any) -> bool:
     return any(
         attribute(properties, "hidden") in ("1", "true")
-        for own in shape
-        if local_name(own).startswith("nv")
-        for properties in own
+        for child in shape
+        if local_name(child).startswith("nv")
+        for properties in child
         if local_name(properties) == "cNvPr"
     )
 
 
 def _placeholders(shape: Any) -> Iterator[Any]:
-    for own in shape:
-        if local_name(own) == "nvSpPr":
-            yield from named(own, "ph")
+    for child in shape:
+        if local_name(child) == "nvSpPr":
+            yield from named(child, "ph")
 
 
-def _is_furniture(shape: Any) -> bool:
-    return any(attribute(place, "type") in _FURNITURE for place in _placeholders(shape))
+def _is_repeated(shape: Any) -> bool:
+    return any(
+        attribute(placeholder, "type") in _REPEATED_PLACEHOLDERS
+        for placeholder in _placeholders(shape)
+    )
 
 
 def _inline(element: Any) -> Iterator[str]:

@@ -1,8 +1,8 @@
-"""Where a mail quotes the message that it answers, in the languages that mailers use.
+"""Quotations in mails of the message that they answer, in the languages that mailers use.
 
-Quoted are lines behind ``>``, whatever stands below the headers of another message, and whatever
-stands below a line such as "On Monday, Anna wrote:" that names a time or an address. These lines
-themselves are nobody's text.
+Quotations are lines that begin with ``>``, everything below the headers of another message, and
+everything below a line such as "On Monday, Anna wrote:" with a time or an address. Such headers and
+lines belong to neither text.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _DIGIT: Final = re.compile(r"\d")
 _LONGEST_ANNOUNCEMENT: Final = 420  # characters
 _ANNOUNCING_LINES: Final = 3  # over which mailers break the line that announces a quotation
 _RULE: Final = re.compile(r"\s*(?:-{2,} ?[^-\n]{4,60}? ?-{2,}|_{10,}|[^\n]{5,60}:)\s*$")
-"""A line that mailers set above the headers of the other message."""
+"""A line that mailers write above the headers of the quoted message."""
 _ORIGINAL: Final = re.compile(
     r"\s*-{2,} ?(?:Original Message|Forwarded message|Ursprüngliche Nachricht|Weitergeleitete "
     r"Nachricht|Message d.origine|Message transféré|Mensaje original|Mensaje reenviado|"
@@ -50,18 +50,18 @@ _OTHERS: Final = (
 )
 _FROM_LINE: Final = re.compile(rf"[\s*]*(?:{_FROM})[\s*]*[:：][\s*]*\S", re.IGNORECASE)
 _OTHER_LINE: Final = re.compile(rf"[\s*]*(?:{_OTHERS})[\s*]*[:：]", re.IGNORECASE)
-_HEADER_LINES: Final = 7  # below the first one, in which further headers stand
-_LEAST_HEADERS: Final = 2  # beside the first one
+_HEADER_LINES: Final = 7  # lines below the first header that are searched for further headers
+_LEAST_HEADERS: Final = 2  # further headers after the first one
 
 
 @dataclass
 class QuotedSplit:
-    """A mail's text, taken apart.
+    """The parts of a mail's text.
 
     Attributes:
-        own: What its writer wrote.
-        quoted: The passages that are quoted, with their ``>``.
-        announcing: Lines that announce a passage or stand between it and the writer's own words.
+        own: Text of the writer.
+        quoted: Quoted passages, with their ``>``.
+        announcing: Lines that announce a quotation, or separate it from the text of the writer.
     """
 
     own: str = ""
@@ -69,17 +69,17 @@ class QuotedSplit:
     announcing: list[str] = field(default_factory=list)
 
 
-def split_quoted(text: str, *, apart: bool = False) -> QuotedSplit:
-    """Take a mail's text apart into what its writer wrote and what it quotes.
+def split_quoted(text: str, *, page_quotes_removed: bool = False) -> QuotedSplit:
+    """Split the text of a mail into the text of its writer and quotations.
 
     Args:
-        text: Of the body.
-        apart: Passages that a page marks as quoted were taken out before, so that a line that
-            announces one says nothing about what stands below it.
+        text: Text of the body.
+        page_quotes_removed: Passages that the HTML page marks as quoted have been removed.
+            A line that announces a quotation is then no evidence for the text below it.
     """
     split = QuotedSplit()
     lines = text.split("\n")
-    own: list[str] = []
+    own_lines: list[str] = []
     passage: list[str] | None = None
     number = 0
     while number < len(lines):
@@ -101,23 +101,23 @@ def split_quoted(text: str, *, apart: bool = False) -> QuotedSplit:
             split.announcing += lines[number : number + count]
             number += count
             rest = lines[number:]
-            if not apart and not _is_marked(rest):
+            if not page_quotes_removed and not _is_marked(rest):
                 split.quoted.append("\n".join(rest))
                 break
             continue
-        own.append(line)
+        own_lines.append(line)
         number += 1
     if passage is not None:
         split.quoted.append("\n".join(passage))
-    split.own = "\n".join(own)
+    split.own = "\n".join(own_lines)
     if split.quoted or split.announcing:
-        # What stood around a quotation is now next to each other.
+        # The lines around a removed quotation are now adjacent.
         split.own = re.sub(r"\n{3,}", "\n\n", split.own)
     return split
 
 
 def announces(line: str) -> bool:
-    """Whether a line says that somebody else's message follows, and when or from where it came."""
+    """Return whether a line announces a quoted message, with its time or address."""
     return _says_who_wrote(line) and bool(_MOMENT_OR_ADDRESS.search(line))
 
 
@@ -128,25 +128,25 @@ def _says_who_wrote(line: str) -> bool:
 
 
 def _is_marked(lines: list[str]) -> bool:
-    """Whether a passage behind ``>`` begins with these lines."""
+    """Return whether these lines begin with a passage marked by ``>``."""
     return any(line.lstrip(" ").startswith(">") for line in lines[:2])
 
 
 def _announcing(lines: list[str], number: int) -> int:
-    """Return how many lines, from one on, announce a passage; 0 where they announce none."""
+    """Return the number of lines, from a line on, that announce a quotation; may be 0."""
     for count in range(1, _ANNOUNCING_LINES + 1):
         pieces = [line.strip() for line in lines[number : number + count]]
         if not pieces[0] or not _says_who_wrote(" ".join(pieces)):
             continue
         if count > 1 and not _is_broken(pieces):
-            return 0  # it begins further down
+            return 0  # the announcement begins further down
         marked = _is_marked(lines[number + count :])
         return count if marked or announces(" ".join(pieces)) else 0
     return 0
 
 
 def _is_broken(pieces: list[str]) -> bool:
-    """Whether lines are one announcement that a mailer broke: the date stands on the first."""
+    """Return whether lines are one broken announcement, with the date on the first line."""
     if not _DIGIT.search(pieces[0]) or pieces[0].endswith((".", "!", "?")):
         return False
     shorter = (" ".join(pieces[first:]) for first in range(1, len(pieces)))
@@ -154,7 +154,7 @@ def _is_broken(pieces: list[str]) -> bool:
 
 
 def _has_headers(lines: list[str], number: int) -> bool:
-    """Whether the headers of another message begin with a line."""
+    """Return whether the headers of another message begin at a line."""
     if not _FROM_LINE.match(lines[number]):
         return False
     below = lines[number + 1 : number + 1 + _HEADER_LINES]
@@ -162,10 +162,10 @@ def _has_headers(lines: list[str], number: int) -> bool:
 
 
 def _other_message(lines: list[str], number: int) -> int:
-    """Return the line with which another message begins, its headers included; 0 for none.
+    """Return the first line of another message, including its headers; 0 if there is none.
 
-    A rule or a title above the headers belongs to neither message. A text whose first line is a
-    header is a memo of its writer's.
+    A separator or a title above the headers belongs to neither message. A text that begins with a
+    header is a memo of the writer.
     """
     if _has_headers(lines, number):
         return number

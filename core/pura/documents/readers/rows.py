@@ -1,9 +1,9 @@
 """Tables and records: CSV, JSON, JSON lines.
 
-Of CSV every cell that is long enough to be a text is one, and every column; the short cells of its
-row (numbers, names, dates) are listed as left out. Of JSON a record is a part: its text stands in
-the field that the user names, or in the first known one; a generator's prompt is never taken for
-its text. The words of other fields are listed as left out.
+In CSV, every cell of sufficient length is a text, and so is every column; the short cells of its
+row (numbers, names, dates) are listed as left out. In JSON, every record is a part. Its text is in
+the field that the user names, or in the first known field; a generator's prompt is never taken as
+the text. The words of other fields are listed as left out.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ _MAX_COLUMNS: Final = 1000  # beyond it, columns are not offered
 _DELIMITERS: Final = ",;\t|"
 
 
-def read_csv(data: bytes, options: ReadOptions) -> list[Extract]:
+def read_csv(file_bytes: bytes, options: ReadOptions) -> list[Extract]:
     """Return long cells as main parts (``row 2, column text``), columns as alternatives."""
-    decoded = decode(data, chosen=options.encoding)
+    decoded = decode(file_bytes, choice=options.encoding)
     if "\x00" in decoded.text:
         raise ValueError("NUL")
     csv.field_size_limit(MAX_CHARACTERS)
@@ -54,13 +54,13 @@ def read_csv(data: bytes, options: ReadOptions) -> list[Extract]:
         if len(cells) + len(long) > MAX_PARTS:
             raise over("limit.texts", most=MAX_PARTS)
         short = " ".join(cell for index, cell in enumerate(row) if index not in long)
-        beside = (LeftOut.of_text(LeftOutKind.CELL, short),) if short.strip() else ()
+        short_cells = (LeftOut.of_text(LeftOutKind.CELL, short),) if short.strip() else ()
         for index in long:
             name = f"row {number}, column {head.get(index, index + 1)}"
             cells.append(
-                Extract.of(decoded, row[index], name, group=f"row {number}", left_out=beside)
+                Extract.of(decoded, row[index], name, group=f"row {number}", left_out=short_cells)
             )
-            beside = ()  # said once for the row
+            short_cells = ()  # listed once for the row
     role = ALTERNATIVE if cells else MAIN
     columns = [
         Extract.of(decoded, text, f"column {head.get(index, index + 1)}", role=role)
@@ -70,7 +70,7 @@ def read_csv(data: bytes, options: ReadOptions) -> list[Extract]:
 
 
 def _columns(body: list[list[str]]) -> list[tuple[int, str]]:
-    """Return the columns as texts, the ones that are not too long to be audited."""
+    """Return the columns as texts, except those that are too long for an audit."""
     columns: dict[int, list[str]] = {}
     for row in body:
         for index, cell in enumerate(row):
@@ -78,19 +78,23 @@ def _columns(body: list[list[str]]) -> list[tuple[int, str]]:
                 columns.setdefault(index, []).append(cell)
     if len(columns) > _MAX_COLUMNS:
         return []
-    texts = [(index, "\n".join(found)) for index, found in sorted(columns.items())]
+    texts = [(index, "\n".join(cells)) for index, cells in sorted(columns.items())]
     return [(index, text) for index, text in texts if len(text) <= MAX_CHARACTERS]
 
 
 def delimiter_of(text: str) -> str:
-    """Choose the delimiter that splits the first lines most often; quotes are double quotes."""
+    """Return the delimiter that splits the first lines most often."""
     lines = text[:65536].splitlines()[:20]
     counts = {d: sum(line.count(d) for line in lines) for d in _DELIMITERS}
     return max(_DELIMITERS, key=lambda d: min(counts[d], len(lines)) * 1000 + counts[d])
 
 
 def _head(rows: list[list[str]]) -> tuple[dict[int, str], list[list[str]], int]:
-    """Take the first row as names when it looks like it: several short, different words."""
+    """Split off the first row as column names, if its cells are short and different.
+
+    Returns:
+        The column names by index, the other rows, and the number of the first of them.
+    """
     if not rows:
         return {}, rows, 1
     names = [cell.strip() for cell in rows[0]]
@@ -119,12 +123,12 @@ FIELDS: Final = (
 """Known names of the field that holds the text, strongest first."""
 
 
-def read_json(data: bytes, options: ReadOptions) -> list[Extract]:
+def read_json(file_bytes: bytes, options: ReadOptions) -> list[Extract]:
     """Return the texts of one JSON value."""
-    decoded = decode(data, chosen=options.encoding)
+    decoded = decode(file_bytes, choice=options.encoding)
     is_unfinished = _check_depth(decoded.text)
     try:
-        value = json.loads(decoded.text.removeprefix("\ufeff"))
+        json_value = json.loads(decoded.text.removeprefix("\ufeff"))
     except ValueError:
         if is_unfinished and "\n" not in decoded.text.strip():
             raise truncated() from None
@@ -135,28 +139,28 @@ def read_json(data: bytes, options: ReadOptions) -> list[Extract]:
             if is_unfinished:
                 raise truncated() from None
             raise
-    if options.field is None and (shaped := _shaped(value, decoded)):
+    if options.field is None and (shaped := _shaped(json_value, decoded)):
         return shaped
-    return _found(_record_extracts(value, decoded, options, ""), decoded, options)
+    return _require_texts(_record_extracts(json_value, decoded, options, ""), decoded, options)
 
 
-def _shaped(value: Any, decoded: DecodedText) -> list[Extract] | None:
-    """Return the texts of a notebook, a saved stream or an exported chat; None of another value."""
-    if notebook := notebook_extracts(value, decoded):
+def _shaped(json_value: Any, decoded: DecodedText) -> list[Extract] | None:
+    """Return the texts of a notebook, a saved stream or an exported chat; None for other JSON."""
+    if notebook := notebook_extracts(json_value, decoded):
         return notebook
-    stream = stream_extracts(value, decoded) if isinstance(value, list) else None
+    stream = stream_extracts(json_value, decoded) if isinstance(json_value, list) else None
     if stream is not None and is_joined(stream):
         return stream
-    return chat_extracts(value, decoded)
+    return chat_extracts(json_value, decoded)
 
 
-def read_jsonl(data: bytes, options: ReadOptions) -> list[Extract]:
+def read_jsonl(file_bytes: bytes, options: ReadOptions) -> list[Extract]:
     """Return the texts of JSON lines."""
-    return _lines(decode(data, chosen=options.encoding), options)
+    return _lines(decode(file_bytes, choice=options.encoding), options)
 
 
 def _lines(decoded: DecodedText, options: ReadOptions) -> list[Extract]:
-    # Only line feeds end a record: U+2028 and its like may stand inside strings.
+    # Only line feeds end a record: U+2028 and similar characters may occur inside strings.
     lines = decoded.text.removeprefix("\ufeff").rstrip().split("\n")
 
     rows: list[tuple[int, Any]] = []
@@ -171,39 +175,39 @@ def _lines(decoded: DecodedText, options: ReadOptions) -> list[Extract]:
                 raise truncated() from None
             raise InputError("json.line", number=number, code="input-damaged") from None
     if options.field is None:
-        stream = stream_extracts([value for _, value in rows], decoded)
+        stream = stream_extracts([record for _, record in rows], decoded)
         if stream is not None and is_joined(stream):
             return stream
     extracts: list[Extract] = []
-    for number, value in rows:
-        chat = chat_extracts(value, decoded, f"row {number}") if options.field is None else None
-        extracts += chat or _record_extracts(value, decoded, options, f"row {number}")
+    for number, record in rows:
+        chat = chat_extracts(record, decoded, f"row {number}") if options.field is None else None
+        extracts += chat or _record_extracts(record, decoded, options, f"row {number}")
         if len(extracts) > MAX_PARTS:
             raise over("limit.texts", most=MAX_PARTS)
-    return _found(extracts, decoded, options)
+    return _require_texts(extracts, decoded, options)
 
 
 def _record_extracts(
-    value: Any, decoded: DecodedText, options: ReadOptions, row: str
+    record: Any, decoded: DecodedText, options: ReadOptions, row: str
 ) -> list[Extract]:
     """Return the texts of a record; the words of its other fields are listed with the first."""
     extracts: list[Extract] = []
-    for part, text in _find(value, options.field, row):
+    for part, text in _find(record, options.field, row):
         if len(extracts) >= MAX_PARTS:
             raise over("limit.texts", most=MAX_PARTS)
         extracts.append(Extract.of(decoded, text, part, group=row))
     if extracts:
-        others = " ".join(_other_strings(value, [extract.text for extract in extracts]))
-        beside = LeftOut.of_text(LeftOutKind.FIELD, others)
-        if beside.matters:
-            extracts[0] = replace(extracts[0], left_out=(beside,))
+        other_text = " ".join(_other_strings(record, [extract.text for extract in extracts]))
+        other_fields = LeftOut.of_text(LeftOutKind.FIELD, other_text)
+        if other_fields.matters:
+            extracts[0] = replace(extracts[0], left_out=(other_fields,))
     return extracts
 
 
-def _other_strings(value: Any, texts: list[str]) -> Iterator[str]:
-    """Yield the strings in a record that are none of its texts."""
+def _other_strings(record: Any, texts: list[str]) -> Iterator[str]:
+    """Yield the strings in a record that are not among its texts."""
     remaining = Counter(texts)
-    stack = [value]
+    stack = [record]
     while stack:
         inner = stack.pop()
         if isinstance(inner, dict):
@@ -217,11 +221,13 @@ def _other_strings(value: Any, texts: list[str]) -> Iterator[str]:
                 yield inner
 
 
-def _found(extracts: list[Extract], decoded: DecodedText, options: ReadOptions) -> list[Extract]:
-    """Return the texts of records.
+def _require_texts(
+    extracts: list[Extract], decoded: DecodedText, options: ReadOptions
+) -> list[Extract]:
+    """Return the texts of records, if there are any.
 
     Raises:
-        InputError: There are none.
+        InputError: There are no texts.
     """
     if not extracts and decoded.text.strip():
         looked = quoted([options.field]) if options.field else ", ".join(FIELDS)
@@ -229,33 +235,33 @@ def _found(extracts: list[Extract], decoded: DecodedText, options: ReadOptions) 
     return extracts
 
 
-def _find(value: Any, field: str | None, where: str) -> Iterator[tuple[str, str]]:
-    """Yield part and text: of a string, a record, a list of them, or records one level below."""
-    if isinstance(value, str):
-        yield where, value
-    elif isinstance(value, list):
-        for number, item in enumerate(value, 1):
-            yield from _find(item, field, f"{where}, item {number}" if where else f"item {number}")
-    elif isinstance(value, dict):
+def _find(json_value: Any, field: str | None, part: str) -> Iterator[tuple[str, str]]:
+    """Yield the part and the text of a string, of records, or of records one level below."""
+    if isinstance(json_value, str):
+        yield part, json_value
+    elif isinstance(json_value, list):
+        for number, element in enumerate(json_value, 1):
+            yield from _find(element, field, f"{part}, item {number}" if part else f"item {number}")
+    elif isinstance(json_value, dict):
         names = (field,) if field else FIELDS
         for name in names:
-            inner = value.get(name)
+            inner = json_value.get(name)
             if isinstance(inner, str):
-                yield where, inner
+                yield part, inner
                 return
             if isinstance(inner, dict | list):
-                yield from _find(inner, field, where)
+                yield from _find(inner, field, part)
                 return
-        for name, inner in value.items():
+        for name, inner in json_value.items():
             if isinstance(inner, dict) or (
-                isinstance(inner, list) and any(isinstance(one, dict) for one in inner)
+                isinstance(inner, list) and any(isinstance(element, dict) for element in inner)
             ):
                 label = name[:60]
-                yield from _find(inner, field, f"{where}, {label}" if where else label)
+                yield from _find(inner, field, f"{part}, {label}" if part else label)
 
 
 def _check_depth(text: str) -> bool:
-    """Refuse deep nesting before the parser recurses into it; brackets in strings do not count.
+    """Refuse deep nesting before the parser recurses into it; brackets in strings are ignored.
 
     Returns:
         Whether the text ends inside a string or a bracket.

@@ -1,8 +1,9 @@
-"""RTF: the body as its reader sees it, and what the file holds beside it.
+"""RTF: the visible body, and the content beside it.
 
-A file is groups within groups. Each group inherits what its outer one says of characters (code
-page, hidden, deleted) and of the place that its text goes to: the body, a footnote, a comment, a
-header, or nowhere. Deleted, hidden, note and header text is kept apart, as in Word's other formats.
+A file consists of nested groups. Each group inherits the settings of the outer group for characters
+(code page, hidden, deleted) and the destination of its text: the body, a footnote, a comment, a
+header, or nowhere. Deleted text, hidden text, notes and headers become separate parts, as in the
+other formats of Word.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _TOKEN: Final = re.compile(
     rb"|[\r\n]+"
 )
 _MAX_DEPTH: Final = 10_000
-"""Groups within groups; honest files have some twenty."""
+"""Levels of nested groups; normal files have about twenty."""
 
 BODY: Final = ""
 HIDDEN: Final = "hidden text"
@@ -45,17 +46,17 @@ KINDS_APART: Final = {
     HEADERS: LeftOutKind.HEADER,
     BOXES: LeftOutKind.TEXT_BOX,
 }
-"""The parts that text beside the body makes, in their order, with their kinds."""
+"""The parts for text beside the body, in order, with their kinds."""
 _NOWHERE: Final = "nowhere"
 _INFORMATION: Final = "information"
-"""Of the file: names, dates and numbers, and in groups of their own the properties."""
+"""Information about the file: names, dates and numbers, and groups with properties."""
 _PROPERTIES: Final = "properties"
 _OBJECTS: Final = "objects"
 """Embedded files, as hexadecimal digits."""
 _AS_ORIGINAL: Final = "as original"
 
-# What opens a group whose text goes elsewhere than that of the group around it.
-_PLACES: Final = {
+# Control words that open a group with another destination than the group around it.
+_DESTINATIONS: Final = {
     "footnote": FOOTNOTES,
     "annotation": COMMENTS,
     "shptxt": BOXES,
@@ -141,31 +142,31 @@ _FONT_CHARSETS: Final = {
 }
 _SYMBOL_CHARSET: Final = 2
 _SYMBOL: Final = "symbol"
-"""Fonts of pictures: their characters are not letters, and stand in Unicode's private area."""
+"""Codec name for symbol fonts, whose characters are mapped to Unicode's private use area."""
 _FAMILIES: Final = {"ansi": "cp1252", "mac": "mac_roman", "pc": "cp437", "pca": "cp850"}
 _DEFAULT_CODEC: Final = "cp1252"
 
 
 @dataclass(frozen=True, slots=True)
-class _State:
-    """What holds for the characters of a group.
+class _RtfState:
+    """Settings of a group for its characters.
 
     Attributes:
-        place: Which part they go to.
-        hidden: They do not show.
-        deleted: A tracked change took them out.
-        revised: A tracked change put them in.
-        skipped: How many characters stand behind one of Unicode for older programs.
-        codec: By which bytes become characters; empty takes the file's own.
-        in_table: The paragraph is one of a table.
-        in_list: The paragraph is an item of a list.
-        fonts: The group is the table of fonts.
-        font: The font that is described there.
-        optional: The group has begun with a sign that programs may pass over it.
-        of_html: The group repeats, for programs without HTML, what stands beside it.
+        destination: The part of the document that the text goes to.
+        hidden: The text is hidden.
+        deleted: A tracked change deleted the text.
+        revised: A tracked change inserted the text.
+        skipped: Number of characters for older programs after each Unicode character.
+        codec: Codec of the bytes; empty takes the codec of the file.
+        in_table: The paragraph is in a table.
+        in_list: The paragraph is a list item.
+        fonts: The group is the font table.
+        font: Number of the font that is being described in the font table.
+        optional: The group is marked as optional for programs that do not know it.
+        of_html: The group repeats adjacent HTML for programs without HTML.
     """
 
-    place: str = BODY
+    destination: str = BODY
     hidden: bool = False
     deleted: bool = False
     revised: bool = False
@@ -179,8 +180,8 @@ class _State:
     of_html: bool = False
 
 
-class _Run(NamedTuple):
-    """Characters, or the end of a paragraph, cell or row, of one place."""
+class _RtfRun(NamedTuple):
+    """Characters, or the end of a paragraph, cell or row, in one destination."""
 
     text: str
     end: str
@@ -191,44 +192,44 @@ class _Run(NamedTuple):
 
 
 @dataclass
-class _Content:
-    """What a file holds.
+class _RtfContent:
+    """The content of a file.
 
     Attributes:
-        runs: By their place.
+        runs: Runs by destination.
         ended: All groups are closed.
         unknown: The code page that the file names and that is not known; empty for none.
     """
 
-    runs: dict[str, list[_Run]] = field(default_factory=dict)
+    runs: dict[str, list[_RtfRun]] = field(default_factory=dict)
     ended: bool = True
     unknown: str = ""
 
 
-def read_rtf(data: bytes, options: ReadOptions) -> list[Extract]:
-    """Return the body, as accepted and, with tracked changes, as original; other text apart."""
-    chosen = None if options.encoding is None else codec_of(options.encoding)
-    content = _Parser(data, chosen).content()
-    body = content.runs.get(BODY, [])
+def read_rtf(file_bytes: bytes, options: ReadOptions) -> list[Extract]:
+    """Return the body with changes accepted, the original body, and further parts."""
+    user_codec = None if options.encoding is None else codec_of(options.encoding)
+    parsed = _RtfParser(file_bytes, user_codec).content()
+    body = parsed.runs.get(BODY, [])
     changed = any(run.deleted or run.revised for run in body)
-    notes = _notes(content)
+    notes = _notes(parsed)
     accepted = _blocks(run for run in body if not run.deleted)
-    left_out = _deleted(content)
+    left_out = _deleted(parsed)
     extracts = [
         extract(accepted, "as accepted" if changed else "", MAIN, notes=notes, left_out=left_out)
     ]
     if changed:
         original = _blocks(run for run in body if not run.revised)
         extracts.append(extract(original, _AS_ORIGINAL, ALTERNATIVE))
-    for place, kind in KINDS_APART.items():
-        blocks = _blocks(run for run in content.runs.get(place, ()) if not run.deleted)
+    for destination, kind in KINDS_APART.items():
+        blocks = _blocks(run for run in parsed.runs.get(destination, ()) if not run.deleted)
         if any(block.text.strip() for block in blocks):
-            extracts.append(extract(blocks, place, ALTERNATIVE, kind=kind))
-    extracts += metadata(block.text for block in _blocks(content.runs.get(_PROPERTIES, ())))
-    objects = _blocks(content.runs.get(_OBJECTS, ()))
-    for number, block in enumerate(filter(lambda block: block.text, objects), 1):
+            extracts.append(extract(blocks, destination, ALTERNATIVE, kind=kind))
+    extracts += metadata(block.text for block in _blocks(parsed.runs.get(_PROPERTIES, ())))
+    object_blocks = _blocks(parsed.runs.get(_OBJECTS, ()))
+    for number, block in enumerate(filter(lambda block: block.text, object_blocks), 1):
         extracts += _object(block.text, f"object {number}")
-    if not content.ended:
+    if not parsed.ended:
         if not extracts[0].text:
             raise truncated()
         extracts[0] = extracts[0].cut_off()
@@ -242,41 +243,43 @@ def _object(digits: str, name: str) -> list[Extract]:
     """
     hexadecimal = "".join(digits.split())
     try:
-        data = bytes.fromhex(hexadecimal[: len(hexadecimal) // 2 * 2])
+        file_bytes = bytes.fromhex(hexadecimal[: len(hexadecimal) // 2 * 2])
     except ValueError:
         return [unreadable(damaged(CONTAINERS["compound"].label), name)]
-    start = data.find(CONTAINERS["compound"].magic[0])
+    start = file_bytes.find(CONTAINERS["compound"].magic[0])
     if start < 0:
         return [unreadable(damaged(CONTAINERS["compound"].label), name)]
-    return ole_extracts(data[start:], name)
+    return ole_extracts(file_bytes[start:], name)
 
 
-def _deleted(content: _Content) -> tuple[LeftOut, ...]:
-    """List what tracked changes took out, which the original has."""
-    deleted = (run.text for runs in content.runs.values() for run in runs if run.deleted)
+def _deleted(parsed: _RtfContent) -> tuple[LeftOut, ...]:
+    """Return an entry for text that tracked changes deleted, which the original contains."""
+    deleted = (run.text for runs in parsed.runs.values() for run in runs if run.deleted)
     if not (text := "".join(deleted).strip()):
         return ()
     return (LeftOut.of_text(LeftOutKind.DELETED_TEXT, text, part=_AS_ORIGINAL),)
 
 
-def _notes(content: _Content) -> tuple[Sentence, ...]:
+def _notes(parsed: _RtfContent) -> tuple[Sentence, ...]:
     notes = []
-    if content.unknown:
-        assumed = sum(not sign.isascii() for run in content.runs.get(BODY, ()) for sign in run.text)
-        values: dict[str, str | int] = {"name": content.unknown, "n": assumed}
+    if parsed.unknown:
+        assumed = sum(not sign.isascii() for run in parsed.runs.get(BODY, ()) for sign in run.text)
+        parameters: dict[str, str | int] = {"name": parsed.unknown, "n": assumed}
         if assumed:
-            values["encoding"] = "windows-1252"
+            parameters["encoding"] = "windows-1252"
         else:
-            del values["n"]
-        notes.append(sentence("reading.charset" if assumed else "reading.charset-ascii", **values))
-    undecoded = sum(run.text.count("\ufffd") for run in content.runs.get(BODY, ()))
+            del parameters["n"]
+        notes.append(
+            sentence("reading.charset" if assumed else "reading.charset-ascii", **parameters)
+        )
+    undecoded = sum(run.text.count("\ufffd") for run in parsed.runs.get(BODY, ()))
     if undecoded:
         notes.append(sentence("reading.undecoded", n=undecoded))
     return tuple(notes)
 
 
-def _blocks(runs: Iterator[_Run] | Sequence[_Run]) -> list[TextBlock]:
-    """Put runs together to paragraphs and the rows of tables."""
+def _blocks(runs: Iterator[_RtfRun] | Sequence[_RtfRun]) -> list[TextBlock]:
+    """Join runs to paragraphs and rows of tables."""
     blocks: list[TextBlock] = []
     text: list[str] = []
     paragraphs: list[str] = []  # of the cell
@@ -292,7 +295,7 @@ def _blocks(runs: Iterator[_Run] | Sequence[_Run]) -> list[TextBlock]:
                 cells.append("\n".join([*paragraphs, "".join(text)]))
                 paragraphs = []
             case "row":
-                # A row that ends without its last cell has its text all the same.
+                # The text of a last cell without an end mark belongs to the row.
                 rest = "\n".join([*paragraphs, "".join(text)])
                 row = [*cells, rest] if rest else cells
                 blocks.append(TextBlock(text="\t".join(row), tight=True))
@@ -306,18 +309,18 @@ def _blocks(runs: Iterator[_Run] | Sequence[_Run]) -> list[TextBlock]:
     return blocks
 
 
-class _Parser:
+class _RtfParser:
     """One pass over the tokens of a file.
 
     Args:
-        data: The file.
-        codec: What the user chose for all bytes; None takes what the file says.
+        file_bytes: The bytes of the file.
+        codec: Codec that the user chose for all bytes; None takes the declarations of the file.
     """
 
-    def __init__(self, data: bytes, codec: str | None) -> None:
-        self._data, self._chosen = data, codec
-        self._content = _Content()
-        self._state, self._outer = _State(), list[_State]()
+    def __init__(self, file_bytes: bytes, codec: str | None) -> None:
+        self._data, self._chosen = file_bytes, codec
+        self._content = _RtfContent()
+        self._state, self._outer = _RtfState(), list[_RtfState]()
         self._codec = _DEFAULT_CODEC  # of the file
         self._default_font = 0
         self._fonts: dict[int, str] = {}
@@ -325,9 +328,10 @@ class _Parser:
         self._units: list[int] = []  # of UTF-16, likewise
         self._passed_over = 0  # characters for older programs that still come
         self._html = False
+        self._group_begins = False  # nothing but line ends stands between its brace and here
 
-    def content(self) -> _Content:
-        """Return what the file holds."""
+    def content(self) -> _RtfContent:
+        """Return the content of the file."""
         position, end = 0, len(self._data)
         while position < end:
             token = _TOKEN.match(self._data, position)
@@ -341,12 +345,16 @@ class _Parser:
                 self._take(bytes.fromhex(byte.decode()))
             elif sign := token["sign"]:
                 self._control_sign(sign.decode("latin-1"))
+                if sign == b"*":
+                    continue  # the word after it is still the first of the group
             elif brace := token["brace"]:
                 self._brace(opens=brace == b"{")
             elif text := token["text"]:
                 self._take(text)
+            if token[0].strip(b"\r\n"):
+                self._group_begins = token["brace"] == b"{"
             if not self._outer and token["brace"] == b"}":
-                break  # what follows the last brace is no part of the document
+                break  # anything after the last brace is not part of the document
         self._flush()
         self._content.ended = not self._outer
         return self._content
@@ -360,14 +368,17 @@ class _Parser:
                 raise over("limit.deep")
             self._state = replace(self._state, optional=False)
         elif self._outer:
-            if self._state.place != self._outer[-1].place and self._state.place != _NOWHERE:
+            if (
+                self._state.destination != self._outer[-1].destination
+                and self._state.destination != _NOWHERE
+            ):
                 self._end("paragraph")
             self._state = self._outer.pop()
 
     # Control words
 
     def _control(self, word: str, number: int | None) -> int:
-        """Do what a control word says; return how many bytes behind it are raw."""
+        """Apply a control word; return the number of raw bytes after it."""
         if self._passed_over:
             self._passed_over -= 1
             return max(0, number or 0) if word == "bin" else 0
@@ -384,36 +395,36 @@ class _Parser:
         if word in _ENDS:
             self._end(_ENDS[word])
         elif optional and word not in _READ_WHERE_OPTIONAL:
-            self._go(_NOWHERE)
+            self._redirect(_NOWHERE)
             self._state = replace(self._state, fonts=word == "fonttbl")
-        elif word in _DESCRIBING and self._state.place == _INFORMATION:
-            self._go(_PROPERTIES)
-        elif word in _PLACES:
-            self._go(_PLACES[word])
+        elif word in _DESCRIBING and self._state.destination == _INFORMATION:
+            self._redirect(_PROPERTIES)
+        elif word in _DESTINATIONS:
+            self._redirect(_DESTINATIONS[word])
             self._state = replace(self._state, fonts=word == "fonttbl")
-        elif word == "ud":  # the same as the group before it, in Unicode
-            self._state = replace(self._state, place=self._outer[-2].place)
+        elif word == "ud":  # repeats the group before it in Unicode
+            self._state = replace(self._state, destination=self._outer[-2].destination)
         elif word == "upr":
-            self._go(_NOWHERE)
+            self._redirect(_NOWHERE)
         else:
             self._set(word, number)
         return 0
 
-    def _go(self, place: str) -> None:
-        """Have the rest of the group go to a place; inside of nowhere all is nowhere."""
-        if self._state.place != _NOWHERE:
-            self._state = replace(self._state, place=place)
+    def _redirect(self, destination: str) -> None:
+        """Send the rest of the group to a destination, unless an outer group is skipped."""
+        if self._state.destination != _NOWHERE:
+            self._state = replace(self._state, destination=destination)
 
     def _set(self, word: str, number: int | None) -> None:
-        """Change what holds for the characters that follow."""
-        on = number != 0
+        """Change the settings for the following characters."""
+        is_on = number != 0
         match word:
             case "v":
-                self._state = replace(self._state, hidden=on)
+                self._state = replace(self._state, hidden=is_on)
             case "deleted":
-                self._state = replace(self._state, deleted=on)
+                self._state = replace(self._state, deleted=is_on)
             case "revised":
-                self._state = replace(self._state, revised=on)
+                self._state = replace(self._state, revised=is_on)
             case "plain":
                 self._state = replace(
                     self._state, hidden=False, deleted=False, revised=False, codec=""
@@ -421,7 +432,7 @@ class _Parser:
             case "pard":
                 self._state = replace(self._state, in_table=False, in_list=False)
             case "intbl" | "itap":
-                self._state = replace(self._state, in_table=on)
+                self._state = replace(self._state, in_table=is_on)
             case "ls" | "pnlvlblt" | "pnlvlbody":
                 self._state = replace(self._state, in_list=True)
             case "uc":
@@ -429,12 +440,12 @@ class _Parser:
             case "fromhtml":
                 self._html = True
             case "htmlrtf" if self._html:
-                self._state = replace(self._state, of_html=on)
+                self._state = replace(self._state, of_html=is_on)
             case _:
                 self._choose_codec(word, number)
 
     def _choose_codec(self, word: str, number: int | None) -> None:
-        """Take what a control word says of code pages and fonts."""
+        """Apply a control word for code pages and fonts."""
         if word in _FAMILIES:
             self._codec = _FAMILIES[word]
         elif word == "ansicpg" and number is not None:
@@ -460,7 +471,8 @@ class _Parser:
         elif sign in _SIGN_WORDS:
             self._put(_SIGN_WORDS[sign])
         elif sign == "*":
-            self._state = replace(self._state, optional=True)
+            # Elsewhere it marks nothing: the words after it are text that every program shows.
+            self._state = replace(self._state, optional=self._group_begins)
         elif sign in "\r\n":
             self._flush()
             self._end("paragraph")
@@ -468,13 +480,13 @@ class _Parser:
     # Characters
 
     def _unicode(self, number: int) -> None:
-        """Take one unit of UTF-16; the characters for older programs behind it are passed over."""
+        """Collect one unit of UTF-16; the characters for older programs after it are skipped."""
         self._flush_bytes()
         self._units.append(number & 0xFFFF)
         self._passed_over = self._state.skipped
 
     def _take(self, text: bytes) -> None:
-        """Take bytes in the code page that holds."""
+        """Collect bytes in the current code page."""
         passed = min(self._passed_over, len(text))
         self._passed_over -= passed
         if text := text[passed:]:
@@ -494,15 +506,15 @@ class _Parser:
 
     def _flush_bytes(self) -> None:
         if self._bytes:
-            data, self._bytes = bytes(self._bytes), bytearray()
-            self._keep(self._decoded(data))
+            encoded, self._bytes = bytes(self._bytes), bytearray()
+            self._keep(self._decoded(encoded))
 
-    def _decoded(self, data: bytes) -> str:
+    def _decoded(self, encoded: bytes) -> str:
         codec = self._chosen or self._state.codec or self._codec
         if codec == _SYMBOL:
-            # Word writes bullets of lists so.
-            return "".join("•" if byte == 0xB7 else chr(0xF000 + byte) for byte in data)
-        return data.decode(codec, "replace")
+            # Word writes the bullets of lists in a symbol font.
+            return "".join("•" if byte == 0xB7 else chr(0xF000 + byte) for byte in encoded)
+        return encoded.decode(codec, "replace")
 
     def _flush_units(self) -> None:
         if self._units:
@@ -512,26 +524,26 @@ class _Parser:
 
     def _keep(self, text: str) -> None:
         state = self._state
-        if state.place in (_NOWHERE, _INFORMATION) or state.of_html:
+        if state.destination in (_NOWHERE, _INFORMATION) or state.of_html:
             return
-        # What no program shows is none of the document's characters.
+        # NUL is shown by no program, so it is not part of the text.
         text = text.replace("\x00", "")
         if state.hidden and not state.deleted:
             self._add(HIDDEN, text, "")
         else:
-            self._add(state.place, text, "")
+            self._add(state.destination, text, "")
 
-    def _end(self, what: str) -> None:
+    def _end(self, kind: str) -> None:
         """End a paragraph, cell or row."""
         state = self._state
-        if state.place in (_NOWHERE, _INFORMATION) or state.of_html:
+        if state.destination in (_NOWHERE, _INFORMATION) or state.of_html:
             return
         if self._content.runs.get(HIDDEN) and not self._content.runs[HIDDEN][-1].end:
             self._add(HIDDEN, "", "paragraph")
-        self._add(state.place, "", what)
+        self._add(state.destination, "", kind)
 
-    def _add(self, place: str, text: str, end: str) -> None:
+    def _add(self, destination: str, text: str, end: str) -> None:
         state = self._state
-        in_table = state.in_table and place == BODY
-        run = _Run(text, end, state.deleted, state.revised, in_table, state.in_list)
-        self._content.runs.setdefault(place, []).append(run)
+        in_table = state.in_table and destination == BODY
+        run = _RtfRun(text, end, state.deleted, state.revised, in_table, state.in_list)
+        self._content.runs.setdefault(destination, []).append(run)

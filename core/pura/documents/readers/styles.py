@@ -1,9 +1,10 @@
-"""Style sheets of a page: which elements they hide on a screen.
+"""Style sheets of a page, to determine which elements are hidden on a screen.
 
-Enough of the cascade (CSS Cascading and Inheritance, Level 4) to tell whether an element is shown:
-the properties that can hide text, rules whose selector names one element by its type, classes and
-identifier, inline declarations, ``!important``, specificity and order. A rule with any other
-selector is not applied: text that only such a rule hides is read as shown, and nothing is lost.
+This implements as much of the cascade (CSS Cascading and Inheritance, Level 4) as is needed to
+decide whether an element is visible: the properties that can hide text, rules whose selector names
+an element by type, classes and identifier, inline declarations, ``!important``, specificity and
+order. Rules with other selectors are ignored: text that only such a rule hides is read as visible,
+so that nothing is lost.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ _NAME: Final = re.compile(r"[.#][\w-]+")
 _OTHER_MEDIA: Final = re.compile(
     r"(?<!not )\b(?:print|speech|aural|braille|embossed|handheld|projection|tty|tv)\b"
 )
-# A wide screen meets no upper limit; what a person has to ask for (dark colours, less motion) and
-# devices without a pointer are not the usual screen.
+# Conditions that a usual wide screen does not meet: upper limits, preferences of the user (dark
+# colours, less motion), and devices without a pointer.
 _OTHER_SCREENS: Final = re.compile(
     r"\bmax-|<|\bprefers-|orientation\s*:\s*portrait|hover\s*:\s*none|\bnot\s+(?:all|screen)\b"
 )
@@ -30,21 +31,21 @@ _LENGTH: Final = re.compile(
 )
 _FONT_SIZE: Final = re.compile(r"(?<![\w.#-])(\d*\.?\d+)(px|pt|pc|cm|mm|in|q|rem|vw|vh)\b")
 _RELATIVE_SIZES: Final = ("em", "ex", "ch", "%", "larger", "smaller", "inherit", "unset")
-_MAX_SHEET: Final = 1_000_000  # characters of one style sheet; the rest of it hides nothing
-_MAX_RULES: Final = 20_000  # remembered of a page, so that matching them stays within its limits
+_MAX_SHEET: Final = 1_000_000  # characters of a style sheet that are read
+_MAX_RULES: Final = 20_000  # rules of a page that are applied, to limit the time
 
 INITIAL_HIDDEN: Final = "hidden"
-"""The attribute: the browser's own sheet says ``display: none``, which any rule overrides."""
+"""Attribute for which browsers set ``display: none``; any rule of the page overrides this."""
 
 
 class Look(NamedTuple):
-    """What of an element's look decides whether its text is shown.
+    """The properties of an element that decide whether its text is visible.
 
     Attributes:
-        cut: ``display: none``, here or around it; nothing inside can be shown.
-        faded: ``opacity: 0``, here or around it. Scripts often fade it in when the page is read.
-        invisible: ``visibility: hidden``, which an element inside can set again.
-        sizeless: ``font-size: 0``, which an element inside can set again.
+        cut: ``display: none``, of the element or around it; nothing inside can be visible.
+        faded: ``opacity: 0``, of the element or around it. Scripts often fade it in later.
+        invisible: ``visibility: hidden``, which inner elements can override.
+        sizeless: ``font-size: 0``, which inner elements can override.
     """
 
     cut: bool = False
@@ -54,12 +55,12 @@ class Look(NamedTuple):
 
     @property
     def shown(self) -> bool:
-        """Whether text of the element is seen on a screen."""
+        """Whether text of the element is visible on a screen."""
         return not any(self)
 
 
 class _Declared(NamedTuple):
-    """A value of a property with what decides which one holds."""
+    """A declared value of a property, with the criteria for its precedence."""
 
     important: bool
     specificity: tuple[int, int, int]
@@ -71,7 +72,7 @@ _Declarations = dict[str, _Declared]
 
 
 def applies_to_screen(media: str) -> bool:
-    """Whether rules under a media query apply to a wide screen."""
+    """Return whether rules under a media query apply to a wide screen."""
     queries = [query.strip().lower() for query in media.split(",")]
     if not any(queries):
         return True
@@ -83,7 +84,7 @@ def applies_to_screen(media: str) -> bool:
 
 
 class StyleRules:
-    """The rules of a page's style sheets that may hide something."""
+    """The rules of a page's style sheets that may hide text."""
 
     def __init__(self) -> None:
         self._rules: dict[str, dict[tuple[str, frozenset[str]], _Declarations]] = {}
@@ -91,7 +92,7 @@ class StyleRules:
         self._order = 0
 
     def add(self, sheet: str) -> None:
-        """Learn a style sheet; what comes later overrides what was there."""
+        """Add a style sheet; later rules override earlier ones."""
         for selectors, body in _style_rules(sheet[:_MAX_SHEET]):
             declared = list(_declarations(body))
             if not declared:
@@ -106,7 +107,7 @@ class StyleRules:
         tag = selector[: len(selector) - sum(map(len, names))].lower().replace("*", "")
         identifiers = sum(name.startswith("#") for name in names)
         specificity = (identifiers, len(names) - identifiers, int(bool(tag)))
-        # Found by the name that fewest elements have.
+        # Stored under the most selective name of the selector.
         key = max(names, key=lambda name: (name.startswith("#"), len(name))) if names else tag
         by_compound = self._rules.setdefault(key, {})
         compound = (tag, frozenset(names))
@@ -123,9 +124,9 @@ class StyleRules:
         """Return the look of an element.
 
         Args:
-            tag: Its name in lower case.
-            attributes: Of the element.
-            around: The look of the element that it stands in.
+            tag: Name of the element in lower case.
+            attributes: Attributes of the element.
+            around: The look of the enclosing element.
         """
         holding: _Declarations = {}
         if self._rules:
@@ -133,16 +134,16 @@ class StyleRules:
             if identifier := attributes.get("id"):
                 names.add(f"#{identifier}")
             for key in (*names, tag, ""):
-                for (wanted_tag, wanted), declared in self._rules.get(key, {}).items():
-                    if wanted_tag in ("", tag) and wanted <= names:
-                        for name, one in declared.items():
-                            _declare(holding, name, one)
+                for (wanted_tag, required_names), declared in self._rules.get(key, {}).items():
+                    if wanted_tag in ("", tag) and required_names <= names:
+                        for name, candidate in declared.items():
+                            _declare(holding, name, candidate)
         if style := attributes.get("style"):
             for number, (name, value, important) in enumerate(_declarations(style)):
-                # An inline declaration stands above every selector.
+                # An inline declaration takes precedence over every selector.
                 inline = _Declared(important, (1 << 30, 0, 0), number, value)
                 _declare(holding, name, inline)
-        values = {name: one.value for name, one in holding.items()}
+        values = {name: declaration.value for name, declaration in holding.items()}
         display = values.get("display", "none" if INITIAL_HIDDEN in attributes else "")
         return Look(
             cut=around.cut or display == "none",

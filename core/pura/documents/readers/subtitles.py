@@ -1,4 +1,4 @@
-"""Subtitles: SubRip and WebVTT, as one text without numbers, times and line ends."""
+"""Subtitles (SubRip and WebVTT) as one text without numbers, times and line ends."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _TIMING: Final = re.compile(rf"[ \t]*{_TIME}[ \t]*-->[ \t]*{_TIME}")
 _TAG: Final = re.compile(r"</?(?:[bius]|c|v|font|ruby|rt|lang)(?:[ .][^<>]*)?>|<\d\d:[\d:.]+>")
 _PLACEMENT: Final = re.compile(r"\{\\[^{}]*\}")
 _ASIDE: Final = re.compile(r"NOTE(?=\s|$)|STYLE\s*$|REGION\s*$|WEBVTT(?=\s|$)")
-"""What begins a block of WebVTT that is no cue."""
+"""Beginnings of blocks of WebVTT that are not cues."""
 
 
 @dataclass
 class _Cues:
-    """What is collected block by block.
+    """Content that is collected block by block.
 
     Attributes:
-        lines: Lines that are shown.
-        count: How many cues they stand in.
-        notes: Lines of comments, which no viewer sees.
+        lines: Visible lines.
+        count: Number of cues.
+        notes: Lines of comments, which are not shown.
     """
 
     lines: list[str] = field(default_factory=list)
@@ -36,7 +36,7 @@ class _Cues:
     notes: list[str] = field(default_factory=list)
 
     def add(self, block: list[str]) -> None:
-        """Take a block of lines between blank ones."""
+        """Add a block of lines between blank lines."""
         timing = next((n for n, line in enumerate(block[:2]) if _TIMING.match(line)), None)
         if timing is not None:
             self.count += 1
@@ -45,13 +45,13 @@ class _Cues:
             if aside[0].startswith("NOTE"):
                 self.notes += [block[0][len("NOTE") :], *block[1:]]
         elif not (len(block) == 1 and block[0].strip().isdigit()):
-            # A blank line inside a cue: what stands behind it is still shown by most players.
+            # After a blank line inside a cue, most players still show the following lines.
             self.lines += block
 
 
-def read_subtitles(data: bytes, options: ReadOptions) -> list[Extract]:
-    """Return what is shown as one text; lines are joined by blanks."""
-    decoded = decode(data, chosen=options.encoding)
+def read_subtitles(file_bytes: bytes, options: ReadOptions) -> list[Extract]:
+    """Return the visible lines as one text, joined by blanks."""
+    decoded = decode(file_bytes, choice=options.encoding)
     cues = _Cues()
     block: list[str] = []
     for line in [*decoded.text.removeprefix("\ufeff").splitlines(), ""]:
@@ -62,17 +62,17 @@ def read_subtitles(data: bytes, options: ReadOptions) -> list[Extract]:
             block = []
     if not cues.count:
         raise damaged(FORMATS["subtitles"].label)
-    shown = [_shown(line) for line in cues.lines]
-    shown = [line for line in shown if line]
-    text = " ".join(shown)
+    visible_lines = [_shown(line) for line in cues.lines]
+    visible_lines = [line for line in visible_lines if line]
+    text = " ".join(visible_lines)
     transforms = [Transform(name="cue-times-removed", count=cues.count)]
-    if len(shown) > 1:
-        transforms.append(Transform(name="line-ends-joined", count=len(shown) - 1))
+    if len(visible_lines) > 1:
+        transforms.append(Transform(name="line-ends-joined", count=len(visible_lines) - 1))
     notes = "\n".join(cues.notes).strip()
     left_out = (LeftOut.of_text(LeftOutKind.COMMENT, notes),) if notes else ()
     return [Extract.of(decoded, text, transforms=tuple(transforms), left_out=left_out)]
 
 
 def _shown(line: str) -> str:
-    """Return a line as players show it: without tags, and with signs instead of references."""
+    """Return a line as players show it, without tags and character references."""
     return html.unescape(_PLACEMENT.sub("", _TAG.sub("", line))).strip()

@@ -1,9 +1,9 @@
-"""Word documents: the text as accepted, as original, and what stands beside it.
+"""Word documents: the text with changes accepted, the original text, and further content.
 
-The XML is read directly: relationships that lead outside, pictures, macros, fields' codes and
-templates are never touched, so that nothing outside can be asked for. Every word of the file is in
-one place: the body, a part beside it (notes, comments, headers, text boxes, hidden text, diagrams,
-embedded documents), or the list of what tracked changes took out.
+The XML is read directly. External relationships, pictures, macros, field codes and templates are
+never used, so that nothing outside can be requested. Every word of the file is in exactly one of
+these: the body, a further part (notes, comments, headers, text boxes, hidden text, diagrams,
+embedded documents), or the list of deletions by tracked changes.
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ _ADDED: Final = frozenset({"ins", "moveTo"})
 _REMOVED: Final = frozenset({"del", "moveFrom"})
 _APART: Final = frozenset(
     {
-        *("drawing", "pict", "object", "txbxContent"),  # their words are parts of their own
+        *("drawing", "pict", "object", "txbxContent"),  # their text becomes separate parts
         *("instrText", "delInstrText", "fldData", "ffData"),  # what a field does, not what it shows
         *("pPr", "rPr", "tblPr", "trPr", "tcPr", "sectPr", "sdtPr", "sdtEndPr", "rubyPr"),
     }
 )
-"""Elements of a body whose text is not the body's."""
+"""Elements in a body whose text is not part of the body."""
 _READING: Final = "rt"
-"""The reading of Chinese characters, in small letters above them."""
+"""Element with the reading of Chinese characters, which is printed small above them."""
 _AS_ORIGINAL: Final = "as original"
 
-# How an inserted document ("altChunk") is read, by its content type.
+# Formats of inserted documents ("altChunk") by their content type.
 _CHUNK_FORMATS: Final = {
     "text/html": "html",
     "application/xhtml+xml": "html",
@@ -61,60 +61,60 @@ _CHUNK_FORMATS: Final = {
 }
 
 
-def read_docx(data: bytes, options: ReadOptions) -> list[Extract]:
-    """Return the text as accepted; where changes are tracked also the original; the rest apart."""
-    package = open_package(data)
+def read_docx(file_bytes: bytes, options: ReadOptions) -> list[Extract]:
+    """Return the text with changes accepted, the original text, and further parts."""
+    package = open_package(file_bytes)
     main = package.main_part("word/document.xml")
     root = package.xml(main)
     styles = _Styles.of(package, main)
     changed = any(local_name(e) in _ADDED | _REMOVED for e in root.iter())
     notes = (sentence("left-out.numbers"),) if any(named(root, "numPr")) else ()
-    beside = _Beside()
+    asides = _WordAsides()
 
-    def walk(name: str, elements: Iterable[Any], collected: _Beside) -> list[TextBlock]:
-        story = _Walk(package, name, styles, collected)
+    def walk(name: str, elements: Iterable[Any], collected: _WordAsides) -> list[TextBlock]:
+        story = _StoryWalk(package, name, styles, collected)
         return [block for element in elements for block in story.blocks(element)]
 
-    accepted = walk(main, [root], beside)
+    accepted = walk(main, [root], asides)
     original: list[Extract] = []
     if changed:
-        ignored = _Beside()
-        story = _Walk(package, main, styles, ignored, original=True)
+        ignored = _WordAsides()
+        story = _StoryWalk(package, main, styles, ignored, original=True)
         blocks = story.blocks(root)
         original.append(
             extract(blocks, _AS_ORIGINAL, ALTERNATIVE, dropped=ignored.transforms(), notes=notes)
         )
 
-    apart: list[Extract] = []
+    separate_extracts: list[Extract] = []
     roots = {main: root}
     for part, kind, relations in _STORIES:
         blocks = []
         for name in package.beside(main, *relations):
             roots[name] = package.xml(name)
-            blocks += walk(name, [roots[name]], beside)
-        apart += extract_apart(blocks, part, kind)
+            blocks += walk(name, [roots[name]], asides)
+        separate_extracts += extract_apart(blocks, part, kind)
     boxes = [
         block
         for name, story_root in roots.items()
-        for block in walk(name, _text_boxes(story_root), beside)
+        for block in walk(name, _text_boxes(story_root), asides)
     ]
-    apart += extract_apart(boxes, "text boxes", LeftOutKind.TEXT_BOX)
-    apart += extract_apart(beside.hidden, "hidden text", LeftOutKind.HIDDEN_TEXT)
+    separate_extracts += extract_apart(boxes, "text boxes", LeftOutKind.TEXT_BOX)
+    separate_extracts += extract_apart(asides.hidden, "hidden text", LeftOutKind.HIDDEN_TEXT)
     canvases = [TextBlock(text=text) for story in roots.values() for text in _canvas_texts(story)]
-    apart += extract_apart(canvases, "drawings", LeftOutKind.DIAGRAM)
-    apart += texts_of_drawings(package, list(roots))
-    apart += package.properties()
-    apart += beside.inner
-    apart += embedded_documents(package, list(roots))
+    separate_extracts += extract_apart(canvases, "drawings", LeftOutKind.DIAGRAM)
+    separate_extracts += texts_of_drawings(package, list(roots))
+    separate_extracts += package.properties()
+    separate_extracts += asides.inner
+    separate_extracts += embedded_documents(package, list(roots))
     body = extract(
         accepted,
         "as accepted" if changed else "",
         MAIN,
-        dropped=beside.transforms(),
+        dropped=asides.transforms(),
         notes=notes,
-        left_out=beside.left_out(),
+        left_out=asides.left_out(),
     )
-    return [body, *original, *apart]
+    return [body, *original, *separate_extracts]
 
 
 _STORIES: Final = (
@@ -123,18 +123,18 @@ _STORIES: Final = (
     ("comments", LeftOutKind.COMMENT, ("comments",)),
     ("headers and footers", LeftOutKind.HEADER, ("header", "footer")),
 )
-"""Parts of the package beside the body: name, kind, and relations that lead to them."""
+"""Further parts of the package: name, kind, and relations of the body that lead to them."""
 
 
 @dataclass
-class _Beside:
-    """What a pass over the text finds beside it.
+class _WordAsides:
+    """Content beside the body, collected while it is read.
 
     Attributes:
         hidden: Text that is formatted as hidden.
-        deleted: What tracked changes took out.
-        readings: Of Chinese characters.
-        inner: Parts of inserted documents, other than the text that stands at its place.
+        deleted: Text that tracked changes deleted.
+        readings: Readings of Chinese characters.
+        inner: Parts of inserted documents, except their main text, which is in the body.
         hidden_runs: Number of pieces of hidden text.
     """
 
@@ -145,13 +145,13 @@ class _Beside:
     hidden_runs: int = 0
 
     def transforms(self) -> tuple[Transform, ...]:
-        """Return what was dropped on the way."""
+        """Return the transforms for removed text."""
         if not self.hidden_runs:
             return ()
         return (Transform(name="hidden-removed", count=self.hidden_runs),)
 
     def left_out(self) -> tuple[LeftOut, ...]:
-        """Return what no part holds as its own."""
+        """Return content that is in no separate part."""
         entries = []
         if deleted := "\n".join(self.deleted).strip():
             entries.append(LeftOut.of_text(LeftOutKind.DELETED_TEXT, deleted, part=_AS_ORIGINAL))
@@ -160,20 +160,20 @@ class _Beside:
         return tuple(entries)
 
 
-class _Walk:
-    """One pass over a story (the body, the footnotes …), in one of the two readings."""
+class _StoryWalk:
+    """Reads a story (the body, the footnotes …), with changes accepted or as original."""
 
     def __init__(
         self,
         package: Package,
         name: str,
         styles: _Styles,
-        beside: _Beside,
+        asides: _WordAsides,
         *,
         original: bool = False,
     ) -> None:
         self._package, self._name = package, name
-        self._styles, self._beside = styles, beside
+        self._styles, self._asides = styles, asides
         self._original = original
         self._skip = _ADDED if original else _REMOVED
         self._mark = "ins" if original else "del"
@@ -212,7 +212,7 @@ class _Walk:
         self._paragraph_hidden = style_name in self._styles.hidden
         text = self._pending + "".join(self._inline(paragraph))
         if self._hidden:
-            self._beside.hidden.append(TextBlock(text="".join(self._hidden)))
+            self._asides.hidden.append(TextBlock(text="".join(self._hidden)))
             self._hidden = []
         joined = _child(paragraph, "pPr", "rPr", self._mark) is not None
         self._pending = text if joined else ""
@@ -233,31 +233,31 @@ class _Walk:
             if tag in _TEXTS:
                 yield child.text or ""
             elif tag == "r" and self._is_hidden(child):
-                self._beside.hidden_runs += 1
+                self._asides.hidden_runs += 1
                 self._hidden += self._inline(child)
             elif tag == "br" and _value(child, "type") in ("page", "column"):
                 continue
             elif tag in _SIGNS:
                 yield _SIGNS[tag]
             elif tag == _READING:
-                self._beside.readings.append(_plain(child))
+                self._asides.readings.append(_plain(child))
             elif tag in self._skip:
                 self._remove(child)
             elif tag not in _APART and not _is_superseded(child):
                 yield from self._inline(child)
 
     def _remove(self, element: Any) -> None:
-        """Leave out what a tracked change put in or took out; what it took out is listed."""
+        """Omit an insertion or deletion by tracked changes; deleted text is collected."""
         if not self._original and (text := _plain(element)):
-            self._beside.deleted.append(text)
+            self._asides.deleted.append(text)
 
     def _is_hidden(self, run: Any) -> bool:
         vanish = _child(run, "rPr", "vanish")
         if vanish is not None:
             return _is_on(vanish)
         style = _child(run, "rPr", "rStyle")
-        own = style is not None and _value(style) in self._styles.hidden
-        return own or self._paragraph_hidden
+        style_hides = style is not None and _value(style) in self._styles.hidden
+        return style_hides or self._paragraph_hidden
 
     def _chunk(self, element: Any) -> Iterator[TextBlock]:
         """Read a document that Word inserts here when it opens the file."""
@@ -270,17 +270,19 @@ class _Walk:
             extracts = read_inner(self._package.read(name), name, _CHUNK_FORMATS.get(content_type))
         except InputError as error:
             if not self._original:
-                self._beside.inner.append(unreadable(error, name, label="inserted"))
+                self._asides.inner.append(unreadable(error, name, label="inserted"))
             return
-        yield from (TextBlock(text=one.text) for one in extracts if one.role == MAIN)
+        yield from (TextBlock(text=inner.text) for inner in extracts if inner.role == MAIN)
         if not self._original:
-            others = [one for one in extracts if one.role != MAIN]
-            parts = inner_parts(others, f"inserted {name}", name, LeftOutKind.EMBEDDED_DOCUMENT)
-            self._beside.inner += parts
+            other_extracts = [inner for inner in extracts if inner.role != MAIN]
+            parts = inner_parts(
+                other_extracts, f"inserted {name}", name, LeftOutKind.EMBEDDED_DOCUMENT
+            )
+            self._asides.inner += parts
 
 
 def _cells(row: Any) -> Iterator[Any]:
-    """Yield the cells of a row, also those inside content controls and custom XML."""
+    """Yield the cells of a row, including those inside content controls and custom XML."""
     for child in row:
         tag = local_name(child)
         if tag == "tc":
@@ -294,7 +296,7 @@ def _text_boxes(root: Any) -> Iterator[Any]:
 
 
 def _canvas_texts(root: Any) -> Iterator[str]:
-    """Yield text of drawings that stands in them without a text box."""
+    """Yield the texts in drawings outside text boxes."""
     for drawing in named(root, "drawing"):
         if _below_superseded(drawing):
             continue
@@ -317,10 +319,10 @@ def _plain(element: Any) -> str:
 
 
 def _is_superseded(element: Any) -> bool:
-    """Whether an element repeats, for older programs, what stands beside it."""
+    """Return whether an element repeats its sibling for older programs."""
     if local_name(element) != "Fallback":
         return False
-    return any(local_name(beside) == "Choice" for beside in element.getparent())
+    return any(local_name(sibling) == "Choice" for sibling in element.getparent())
 
 
 def _below_superseded(element: Any, top: Any = None) -> bool:
@@ -334,11 +336,11 @@ def _below_superseded(element: Any, top: Any = None) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class _Styles:
-    """What styles say of text, by their identifiers.
+    """Identifiers of styles with special meanings.
 
     Attributes:
-        hidden: Styles whose text does not show.
-        quoting: Styles of paragraphs that are quotations.
+        hidden: Styles with hidden text.
+        quoting: Paragraph styles for quotations.
     """
 
     hidden: frozenset[str | None]
@@ -346,7 +348,7 @@ class _Styles:
 
     @classmethod
     def of(cls, package: Package, main: str) -> _Styles:
-        """Read the styles of a document, also what they take from those they are based on."""
+        """Read the styles of a document, including properties inherited from other styles."""
         styles: dict[str, Any] = {}
         for name in package.beside(main, "styles"):
             for style in named(package.xml(name), "style"):
@@ -358,9 +360,9 @@ class _Styles:
                 style = styles.get(name)
                 if style is None or depth > len(styles):  # styles that are based on each other
                     return False
-                own = judge(style)
-                if own is not None:
-                    return own
+                judgement = judge(style)
+                if judgement is not None:
+                    return judgement
                 based_on = _child(style, "basedOn")
                 return based_on is not None and applies(_value(based_on) or "", depth + 1)
 
@@ -370,16 +372,16 @@ class _Styles:
 
 
 def _hides(style: Any) -> bool | None:
-    """Whether a style hides its text; None where it does not say."""
+    """Return whether a style hides its text; None if it inherits this."""
     vanish = _child(style, "rPr", "vanish")
     return None if vanish is None else _is_on(vanish)
 
 
 def _quotes(style: Any) -> bool | None:
-    """Whether a style is one for quotations; None where that is up to what it is based on."""
+    """Return whether a style is for quotations; None if it inherits this."""
     name = _child(style, "name")
-    known = name is not None and (_value(name) or "").lower() in QUOTATION_STYLES
-    return True if known else None
+    is_quotation = name is not None and (_value(name) or "").lower() in QUOTATION_STYLES
+    return True if is_quotation else None
 
 
 def _is_on(switch: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Workbooks: the texts of cells, sheet by sheet, and what stands beside the cells."""
+"""Workbooks: the texts of cells, sheet by sheet, and further content."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from pura.record.left_out import LeftOutKind
 from pura.words.sentences import sentence
 
 _HEADERS: Final = tuple(
-    f"{which}{end}" for end in ("Header", "Footer") for which in ("odd", "even", "first")
+    f"{page_kind}{end}" for end in ("Header", "Footer") for page_kind in ("odd", "even", "first")
 )
 
 
-def read_xlsx(data: bytes, options: ReadOptions) -> list[Extract]:
-    """Return the sheets that show as main parts; hidden ones, cells and all else apart."""
-    package = open_package(data)
+def read_xlsx(file_bytes: bytes, options: ReadOptions) -> list[Extract]:
+    """Return visible sheets as main parts; hidden sheets, cells and the rest as further parts."""
+    package = open_package(file_bytes)
     book = package.main_part("xl/workbook.xml")
     related = package.related(book)
     strings = _SharedStrings(
@@ -32,8 +32,8 @@ def read_xlsx(data: bytes, options: ReadOptions) -> list[Extract]:
             for item in named(package.xml(name), "si")
         ]
     )
-    shown: list[Extract] = []
-    apart: list[Extract] = []
+    visible_sheets: list[Extract] = []
+    separate_extracts: list[Extract] = []
     holders = [book]  # parts that may have drawings and embedded documents
     for sheet in named(package.xml(book), "sheet"):
         _, target = related.get(attribute(sheet, "id"), ("", ""))
@@ -53,30 +53,30 @@ def read_xlsx(data: bytes, options: ReadOptions) -> list[Extract]:
                 kind=LeftOutKind.SHEET,
                 notes=notes,
             )
-            (shown if is_shown else apart).append(extract)
+            (visible_sheets if is_shown else separate_extracts).append(extract)
         texts = [cell for cell in cells.all() if len(cell.text.split()) >= MIN_WORDS]
-        if len(apart) + len(texts) > MAX_PARTS:
+        if len(separate_extracts) + len(texts) > MAX_PARTS:
             raise over("limit.texts", most=MAX_PARTS)
-        apart += [
+        separate_extracts += [
             Extract(text=cell.text, part=f"{part}, cell {cell.reference}", role=ALTERNATIVE)
             for cell in texts
         ]
-        apart += _beside(package, target, drawings, part, cells.headers)
-    apart += extract_apart(
+        separate_extracts += _beside(package, target, drawings, part, cells.headers)
+    separate_extracts += extract_apart(
         [TextBlock(text=text, tight=True) for text in strings.unused()],
         "texts of no cell",
         LeftOutKind.HIDDEN_TEXT,
     )
-    apart += texts_of_drawings(package, holders)
-    apart += package.properties()
-    apart += embedded_documents(package, holders)
-    return [*shown, *apart]
+    separate_extracts += texts_of_drawings(package, holders)
+    separate_extracts += package.properties()
+    separate_extracts += embedded_documents(package, holders)
+    return [*visible_sheets, *separate_extracts]
 
 
 def _beside(
     package: Package, target: str, drawings: list[str], part: str, headers: list[str]
 ) -> Iterator[Extract]:
-    """Yield what stands beside the cells of one sheet."""
+    """Yield comments, text boxes, headers and footers of one sheet."""
     comments = [
         TextBlock(text="".join(_texts(comment)))
         for name in package.related_as(target, "comments")
@@ -95,7 +95,7 @@ def _beside(
 
 
 class _SharedStrings:
-    """The texts that cells refer to by number; some writers leave texts that no cell has."""
+    """The texts that cells refer to by number; some programs leave unused texts."""
 
     def __init__(self, texts: list[str]) -> None:
         self._texts = texts
@@ -113,24 +113,24 @@ class _SharedStrings:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Cell:
-    """A cell that holds words; ``reference`` names it, such as B7."""
+class _TextCell:
+    """A cell with text; ``reference`` is its name, such as B7."""
 
     reference: str
     text: str
 
 
 @dataclass(kw_only=True)
-class _Sheet:
-    """What a sheet holds.
+class _WorkbookSheet:
+    """The content of a sheet.
 
     Attributes:
-        rows: Its cells that hold words, row by row.
-        others: Number of cells that hold none.
-        headers: Headers and footers of its pages when it is printed.
+        rows: Cells with text, row by row.
+        others: Number of other cells.
+        headers: Headers and footers of the printed pages.
     """
 
-    rows: list[list[_Cell]] = field(default_factory=list)
+    rows: list[list[_TextCell]] = field(default_factory=list)
     others: int = 0
     headers: list[str] = field(default_factory=list)
 
@@ -139,13 +139,13 @@ class _Sheet:
         """The sheet as one text."""
         return "\n".join("\t".join(cell.text for cell in row) for row in self.rows)
 
-    def all(self) -> Iterator[_Cell]:
-        """Yield all cells that hold words."""
+    def all(self) -> Iterator[_TextCell]:
+        """Yield all cells with text."""
         return (cell for row in self.rows for cell in row)
 
 
 def _texts(element: Any) -> Iterator[str]:
-    """Yield the text of a cell or comment, without the readings of Japanese words above it."""
+    """Yield the text of a cell or comment, without the readings of Japanese words."""
     for child in element:
         match local_name(child):
             case "t":
@@ -156,21 +156,21 @@ def _texts(element: Any) -> Iterator[str]:
                 yield from _texts(child)
 
 
-def _read_sheet(root: Any, strings: _SharedStrings) -> _Sheet:
-    sheet = _Sheet()
+def _read_sheet(root: Any, strings: _SharedStrings) -> _WorkbookSheet:
+    sheet = _WorkbookSheet()
     size = 0
     for row in named(root, "row"):
-        cells: list[_Cell] = []
+        cells: list[_TextCell] = []
         for cell in (child for child in row if local_name(child) == "c"):
             text = _text(cell, strings)
             if text is None:
                 sheet.others += 1
             elif text.strip():
-                # A text that stands once in the file may be asked for in a million cells.
+                # A million cells may refer to one text of the file.
                 size += len(text)
                 if size > MAX_TOTAL_CHARACTERS:
                     raise over("limit.characters", most=MAX_TOTAL_CHARACTERS)
-                cells.append(_Cell(reference=cell.get("r", ""), text=text))
+                cells.append(_TextCell(reference=cell.get("r", ""), text=text))
         if cells:
             sheet.rows.append(cells)
     for element in root.iter():
@@ -180,13 +180,13 @@ def _read_sheet(root: Any, strings: _SharedStrings) -> _Sheet:
 
 
 def _text(cell: Any, strings: _SharedStrings) -> str | None:
-    """Return the text of a cell, empty where there is nothing; None where it holds a number."""
+    """Return the text of a cell, empty for an empty cell; None for a number."""
     kind = cell.get("t", "n")
     if kind == "inlineStr":
         return "".join(_texts(cell))
-    value = next((child.text or "" for child in cell if local_name(child) == "v"), None)
-    if value is None:
+    stored = next((child.text or "" for child in cell if local_name(child) == "v"), None)
+    if stored is None:
         return ""
-    if kind == "str":  # of a formula, as it was worked out last
-        return value
-    return strings[int(value)] if kind == "s" else None
+    if kind == "str":  # the last result of a formula
+        return stored
+    return strings[int(stored)] if kind == "s" else None

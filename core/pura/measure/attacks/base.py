@@ -1,7 +1,7 @@
-"""Attacks on tokens and characters, and what they cost.
+"""Attacks on tokens and characters, and the damage that they do.
 
-A rate means an exact number of tokens, drawn without replacement, so that texts of one cell are
-hit equally hard.
+A rate stands for an exact number of tokens, drawn without replacement, so that all texts of a cell
+are changed equally.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ class Attacked:
 
     Attributes:
         ids: int64 [L'], its tokens.
-        origin: int64 [L'], where each token stood before; -1 for tokens from outside. None when
-            the attack worked on characters.
+        origin: int64 [L'], original position of each token; -1 for new tokens. None if the attack
+            worked on characters.
         rate: Achieved edit rate (:func:`edit_rate`).
     """
 
@@ -37,11 +37,11 @@ class Attacked:
 
 
 class TextWriter(Protocol):
-    """A local model that is asked for texts."""
+    """A local model that writes texts on request."""
 
     @property
     def name(self) -> str:
-        """What it is called in results."""
+        """Name of the writer in results."""
 
     def __call__(self, system: str, user: str, *, seed: int, tokens: int) -> str:
         """Answer a request.
@@ -49,8 +49,8 @@ class TextWriter(Protocol):
         Args:
             system: The system prompt.
             user: The request.
-            seed: Of the sampling.
-            tokens: The most tokens of the answer.
+            seed: Seed of the sampling.
+            tokens: Largest number of tokens of the answer.
         """
 
     def log_likelihoods(self, system: str, user: str, answer: str) -> F64:
@@ -58,7 +58,7 @@ class TextWriter(Protocol):
 
 
 class Paraphraser(Protocol):
-    """Text in, text out: DIPPER, whose text begins with control codes, or a translator."""
+    """A model from text to text: DIPPER, with control codes before its text, or a translator."""
 
     name: str
 
@@ -67,31 +67,31 @@ class Paraphraser(Protocol):
 
 
 class Stepper(Protocol):
-    """A model that is fed texts side by side, one token of each at a time."""
+    """A model that reads several texts in parallel, one token of each at a time."""
 
     def __call__(self, tokens: I64) -> npt.NDArray[np.floating]:
-        """Take the next tokens, int64 [B], and return what they predict; logits [B, V]."""
+        """Read the next tokens, int64 [B]; return their predictions, logits [B, V]."""
 
     def go_on_as(self, rows: I64) -> None:
-        """Let each text go on as another one: row ``b`` as row ``rows[b]``; int64 [B]."""
+        """Continue each text as another one: row ``b`` as row ``rows[b]``; int64 [B]."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tools:
-    """What attacks may need beside the text; each says what it lacks.
+    """Resources that attacks may need; an attack reports a missing one.
 
     Attributes:
         vocab_size: ``V``, for random tokens.
-        decode: Token ids to text.
-        tokenise: Text to token ids.
-        propose: Token ids [L] to logits float [L, V]; row ``t`` predicts token ``t``. The small
-            model that plausible edits are drawn from.
-        foreign: Sentences by somebody else.
-        thesaurus: A word in small letters to its synonyms.
+        decode: Converts token ids to text.
+        tokenise: Converts text to token ids.
+        propose: Returns logits float [L, V] for token ids [L]; row ``t`` predicts token ``t``.
+            Plausible edits are drawn from this small model.
+        foreign: Sentences by other authors.
+        thesaurus: Returns the synonyms of a word in lower case.
         writer: A model that rewrites.
-        stepper: Begins texts with the model that stands in for another one.
+        stepper: Starts reading with the substitute model.
         paraphraser: DIPPER itself.
-        translators: Into another language, and back.
+        translators: Translators into another language, and back.
     """
 
     vocab_size: int = 0
@@ -114,31 +114,31 @@ def edit_rate(before: I64, after: I64) -> float:
         after: int64 [L'].
 
     Returns:
-        0 for equal sequences; 0 too when both are empty, infinity when only the first is.
+        0 for equal sequences, also empty ones; infinity if only the first is empty.
     """
     if not before.size:
         return float("inf") if after.size else 0.0
-    place = np.arange(after.size + 1)
-    row = place.copy()
+    columns = np.arange(after.size + 1)
+    row = columns.copy()
     for number, token in enumerate(before.tolist(), start=1):
         # Deletion and substitution at once; insertions are a running minimum of row - place.
         best = np.minimum(row[1:] + 1, row[:-1] + (after != token))
         row = np.concatenate([[number], best])
-        row = np.minimum.accumulate(row - place) + place
+        row = np.minimum.accumulate(row - columns) + columns
     return float(row[-1] / before.size)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Damage:
-    """How hard an attack hit.
+    """Damage that an attack did to a text.
 
     Attributes:
         characters: Edit rate in characters (:func:`edit_rate`).
         words: Edit rate in words.
         tokens: Edit rate in tokens.
         similarity: Cosine of the word counts, 0 … 1: the same words give 1, in any order.
-        perplexity_before: Of the text before, under the model at hand; None without one.
-        perplexity: Of the text after.
+        perplexity_before: Perplexity of the text before; None without a model.
+        perplexity: Perplexity of the text after.
     """
 
     characters: float
@@ -150,10 +150,12 @@ class Damage:
 
 
 def damage(before: tuple[str, I64], after: tuple[str, I64], tools: Tools) -> Damage:
-    """Measure what happened between two texts, each given with its tokens."""
-    words = [text.split() for text, _ in (before, after)]
-    number = {word: i for i, word in enumerate(dict.fromkeys([*words[0], *words[1]]))}
-    old, new = (np.array([number[w] for w in some], dtype=np.int64) for some in words)
+    """Measure the difference between two texts, each with its tokens."""
+    word_lists = [text.split() for text, _ in (before, after)]
+    number = {word: i for i, word in enumerate(dict.fromkeys([*word_lists[0], *word_lists[1]]))}
+    old, new = (
+        np.array([number[w] for w in word_list], dtype=np.int64) for word_list in word_lists
+    )
     letters = [np.frombuffer(text.encode("utf-32-le"), "<u4") for text, _ in (before, after)]
     return Damage(
         characters=edit_rate(letters[0].astype(np.int64), letters[1].astype(np.int64)),
@@ -166,7 +168,7 @@ def damage(before: tuple[str, I64], after: tuple[str, I64], tools: Tools) -> Dam
 
 
 def perplexity(ids: I64, tools: Tools) -> float | None:
-    """Return the perplexity of a text from its second token on; None without a model or tokens."""
+    """Return the perplexity of a text from its second token on; None without model or tokens."""
     log_p = log_likelihoods(ids, tools)
     return None if log_p is None else float(np.exp(-log_p.mean()))
 
@@ -193,7 +195,7 @@ def _cosine(a: Counter[int], b: Counter[int]) -> float:
 
 
 def count_of(size: int, rate: float) -> int:
-    """Return how many of ``size`` things a rate means, to the nearest.
+    """Return a rate of ``size`` as a number, rounded to the nearest.
 
     Raises:
         ValueError: The rate is not between 0 and 1.
@@ -217,11 +219,11 @@ def substitute(ids: I64, rng: np.random.Generator, *, rate: float, vocab_size: i
         rate: Share of tokens.
         vocab_size: ``V``, at least 2.
     """
-    places = rng.choice(ids.size, count_of(ids.size, rate), replace=False)
+    positions = rng.choice(ids.size, count_of(ids.size, rate), replace=False)
     out, origin = ids.copy(), np.arange(ids.size)
     # A step of 1 … V-1 around the vocabulary never meets the token itself.
-    out[places] = (ids[places] + rng.integers(1, vocab_size, places.size)) % vocab_size
-    origin[places] = -1
+    out[positions] = (ids[positions] + rng.integers(1, vocab_size, positions.size)) % vocab_size
+    origin[positions] = -1
     return result(ids, out, origin)
 
 
@@ -241,25 +243,25 @@ def substitute_plausible(
     Args:
         ids: int64 [L].
         rng: Randomness.
-        rate: Share of tokens. The first token, which nothing predicts, is spared.
+        rate: Share of tokens. The first token, which has no prediction, is spared.
         logits: float [L, V]; row ``t`` predicts token ``t``, row 0 is not read.
         top_k: How many tokens the model offers.
     """
     count = min(count_of(ids.size, rate), max(ids.size - 1, 0))
-    places = 1 + rng.choice(max(ids.size - 1, 0), count, replace=False)
+    positions = 1 + rng.choice(max(ids.size - 1, 0), count, replace=False)
     out, origin = ids.copy(), np.arange(ids.size)
-    for place in places.tolist():
-        row = np.array(logits[place], dtype=np.float64)
-        row[ids[place]] = -np.inf
+    for position in positions.tolist():
+        row = np.array(logits[position], dtype=np.float64)
+        row[ids[position]] = -np.inf
         offered = np.argpartition(-row, top_k)[:top_k] if top_k < row.size else np.arange(row.size)
         weight = np.exp(row[offered] - row[offered].max())
-        out[place] = rng.choice(offered, p=weight / weight.sum())
-    origin[places] = -1
+        out[position] = rng.choice(offered, p=weight / weight.sum())
+    origin[positions] = -1
     return result(ids, out, origin)
 
 
 def insert(ids: I64, rng: np.random.Generator, *, rate: float, vocab_size: int) -> Attacked:
-    """Insert tokens, uniform over the vocabulary, at places uniform over the text.
+    """Insert tokens, uniform over the vocabulary, at positions uniform over the text.
 
     Args:
         ids: int64 [L].
@@ -268,39 +270,39 @@ def insert(ids: I64, rng: np.random.Generator, *, rate: float, vocab_size: int) 
         vocab_size: ``V``.
     """
     count = count_of(ids.size, rate)
-    places = rng.integers(0, ids.size + 1, count)
+    positions = rng.integers(0, ids.size + 1, count)
     new = rng.integers(0, vocab_size, count)
-    origin = np.insert(np.arange(ids.size), places, -1)
-    return result(ids, np.insert(ids, places, new), origin)
+    origin = np.insert(np.arange(ids.size), positions, -1)
+    return result(ids, np.insert(ids, positions, new), origin)
 
 
 def delete(ids: I64, rng: np.random.Generator, *, rate: float) -> Attacked:
-    """Leave out a share of the tokens."""
-    places = rng.choice(ids.size, count_of(ids.size, rate), replace=False)
-    origin = np.delete(np.arange(ids.size), places)
+    """Delete a share of the tokens."""
+    positions = rng.choice(ids.size, count_of(ids.size, rate), replace=False)
+    origin = np.delete(np.arange(ids.size), positions)
     return result(ids, ids[origin], origin)
 
 
 def truncate(
     ids: I64, _rng: object = None, *, tokens: int | None = None, rate: float = 0.5
 ) -> Attacked:
-    """Keep the first tokens only: so many, or all but a share."""
+    """Keep only the first tokens: a number of them, or all but a share."""
     tokens = ids.size - count_of(ids.size, rate) if tokens is None else tokens
-    kept = ids[: max(tokens, 0)]
-    return result(ids, kept.copy(), np.arange(kept.size))
+    head = ids[: max(tokens, 0)]
+    return result(ids, head.copy(), np.arange(head.size))
 
 
 def paste_spans(
     ids: I64, rng: np.random.Generator, *, host: I64, share: float, spans: int
 ) -> Attacked:
-    """Put pieces of the text, in their order, at random places of a host text.
+    """Put pieces of the text, in order, at random positions of a host text.
 
     Args:
         ids: int64 [L].
-        rng: Randomness; cuts the text and chooses the places.
-        host: int64 [H], at least as long as its share asks for.
+        rng: Randomness; cuts the text and chooses the positions.
+        host: int64 [H], long enough for its share.
         share: The host's share of the tokens of the result, in [0, 1).
-        spans: Pieces, 1 … L.
+        spans: Number of pieces, 1 … L.
 
     Raises:
         ValueError: The host is too short, or there are more pieces than tokens.
@@ -309,11 +311,14 @@ def paste_spans(
     if foreign > host.size or not 1 <= spans <= max(ids.size, 1):
         raise ValueError("the host text is too short, or there are too many pieces")
     cuts = np.sort(rng.choice(max(ids.size - 1, 0), spans - 1, replace=False)) + 1
-    places = np.sort(rng.integers(0, foreign + 1, spans))
-    own, around = np.split(np.arange(ids.size), cuts), np.split(np.arange(foreign), places)
+    gaps = np.sort(rng.integers(0, foreign + 1, spans))
+    pieces, around = np.split(np.arange(ids.size), cuts), np.split(np.arange(foreign), gaps)
     origin = np.concatenate(
         [np.full(around[0].size, -1)]
-        + [np.concatenate([o, np.full(a.size, -1)]) for o, a in zip(own, around[1:], strict=True)]
+        + [
+            np.concatenate([o, np.full(a.size, -1)])
+            for o, a in zip(pieces, around[1:], strict=True)
+        ]
     )
     out = np.empty(origin.size, dtype=np.int64)
     out[origin >= 0], out[origin < 0] = ids, host[:foreign]
@@ -325,9 +330,9 @@ def splice(ids: I64, rng: np.random.Generator, *, host: I64, at: int | None = No
 
     Args:
         ids: int64 [L], the passage.
-        rng: Randomness; chooses the place.
-        host: int64 [H], the text around it.
-        at: Tokens of the host before the passage; random when None.
+        rng: Randomness; chooses the position.
+        host: int64 [H], the surrounding text.
+        at: Tokens of the host before the passage; None for random.
     """
     cut = int(rng.integers(0, host.size + 1)) if at is None else at
     origin = np.full(host.size + ids.size, -1)
@@ -340,7 +345,7 @@ _KEYBOARD: Final = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 _HOMOGLYPHS: Final = dict(
     zip("aceijopsxyABCEHIJKMOPSTXY", "асеіјорѕхуАВСЕНІЈКМОРЅТХУ", strict=True)
 )
-"""Latin letters and the Cyrillic ones that look like them."""
+"""Latin letters with their Cyrillic lookalikes."""
 _ZERO_WIDTH: Final = "\u200b\u200c\u200d\u2060"
 _OFFICE: Final = re.compile(r"\"|'|--|\.\.\.|(?<=\d) (?=\w)")
 
@@ -352,86 +357,86 @@ def at_places(
     rate: float,
     change: Callable[[str, int], str],
 ) -> str:
-    """Change some places of a text.
+    """Change a share of the given spans of a text.
 
     Args:
         text: The text.
-        spans: Begin and end of every place where something can be done, ascending.
+        spans: Start and end of every span that can be changed, ascending.
         rng: Randomness.
-        rate: Share of them.
-        change: Gets what stands there and where it begins; returns what is to stand there.
+        rate: Share of the spans that are changed.
+        change: Returns the new text of a span from its old text and start.
     """
-    chosen = rng.choice(len(spans), count_of(len(spans), rate), replace=False) if spans else ()
+    selected = rng.choice(len(spans), count_of(len(spans), rate), replace=False) if spans else ()
     parts, last = [], 0
-    for number in sorted(int(c) for c in chosen):
+    for number in sorted(int(c) for c in selected):
         begin, end = spans[number]
         parts += [text[last:begin], change(text[begin:end], begin)]
         last = end
     return "".join([*parts, text[last:]])
 
 
-def word_spans(text: str, least: int = 1) -> list[tuple[int, int]]:
-    """Return begin and end of every word of letters with at least so many."""
-    return [m.span() for m in _WORD.finditer(text) if m.end() - m.start() >= least]
+def word_spans(text: str, shortest: int = 1) -> list[tuple[int, int]]:
+    """Return start and end of every word with at least ``shortest`` letters."""
+    return [m.span() for m in _WORD.finditer(text) if m.end() - m.start() >= shortest]
 
 
 def typos(text: str, rng: np.random.Generator, *, rate: float) -> str:
-    """Put a slip of the keyboard into a share of the words of three letters or more.
+    """Put a typing error into a share of the words of three letters or more.
 
-    Two neighbours change places, a letter is missing, stands twice, or is the key beside it.
+    Two neighbours are swapped, or a letter is missing, doubled, or replaced by a neighbouring key.
     """
 
     def slip(word: str, _: int) -> str:
-        at = int(rng.integers(0, len(word) - 1))
+        index = int(rng.integers(0, len(word) - 1))
         kind = int(rng.integers(0, 4))
-        letter = word[at]
-        if kind == 0 and word[at + 1] != letter:
-            return word[:at] + word[at + 1] + letter + word[at + 2 :]
+        letter = word[index]
+        if kind == 0 and word[index + 1] != letter:
+            return word[:index] + word[index + 1] + letter + word[index + 2 :]
         if kind == 1:
-            return word[:at] + word[at + 1 :]
-        beside = _beside(letter)
-        if kind == 2 and beside:
-            return word[:at] + beside[int(rng.integers(len(beside)))] + word[at + 1 :]
-        return word[: at + 1] + letter + word[at + 1 :]
+            return word[:index] + word[index + 1 :]
+        neighbours = _beside(letter)
+        if kind == 2 and neighbours:
+            return word[:index] + neighbours[int(rng.integers(len(neighbours)))] + word[index + 1 :]
+        return word[: index + 1] + letter + word[index + 1 :]
 
     return at_places(text, word_spans(text, 3), rng, rate, slip)
 
 
 def _beside(letter: str) -> str:
     for row in _KEYBOARD:
-        at = row.find(letter.lower())
-        if at >= 0:
-            keys = row[max(at - 1, 0) : at] + row[at + 1 : at + 2]
+        index = row.find(letter.lower())
+        if index >= 0:
+            keys = row[max(index - 1, 0) : index] + row[index + 1 : index + 2]
             return keys.upper() if letter.isupper() else keys
     return ""
 
 
 def change_case(text: str, rng: np.random.Generator, *, rate: float) -> str:
-    """Turn the first letter of a share of the words from large to small or back."""
+    """Swap the case of the first letter of a share of the words."""
     return at_places(text, word_spans(text), rng, rate, lambda w, _: w[0].swapcase() + w[1:])
 
 
 def drop_punctuation(text: str, rng: np.random.Generator, *, rate: float) -> str:
-    """Leave out a share of the punctuation marks."""
+    """Delete a share of the punctuation marks."""
     spans = [m.span() for m in re.finditer(r"[.,;:!?()\"'-]", text)]
     return at_places(text, spans, rng, rate, lambda _, __: "")
 
 
 def homoglyphs(text: str, rng: np.random.Generator, *, rate: float) -> str:
-    """Replace a share of the letters that have a Cyrillic double by it."""
+    """Replace a share of the letters with a Cyrillic lookalike by that."""
     spans = [(i, i + 1) for i, sign in enumerate(text) if sign in _HOMOGLYPHS]
     return at_places(text, spans, rng, rate, lambda sign, _: _HOMOGLYPHS[sign])
 
 
 def zero_width(text: str, rng: np.random.Generator, *, rate: float) -> str:
-    """Put a character of no width behind a share of the characters."""
+    """Insert a zero-width character after a share of the characters."""
     signs = rng.integers(0, len(_ZERO_WIDTH), len(text))
     spans = [(i, i + 1) for i in range(len(text))]
     return at_places(text, spans, rng, rate, lambda sign, i: sign + _ZERO_WIDTH[signs[i]])
 
 
 def office_typography(text: str, rng: np.random.Generator, *, rate: float) -> str:
-    """Do what word processors do: curly quotes, dashes, one sign of three dots, hard spaces."""
+    """Apply word-processor typography: curly quotes, dashes, ellipses, no-break spaces."""
 
     def typeset(sign: str, begin: int) -> str:
         opens = begin == 0 or text[begin - 1].isspace() or text[begin - 1] in "([{“‘"
@@ -448,7 +453,7 @@ def office_typography(text: str, rng: np.random.Generator, *, rate: float) -> st
 
 
 MYTHES: Final = Path("/usr/share/mythes/th_en_US_v2.dat")
-"""Where the package ``mythes-en-us`` of Debian puts its thesaurus, made from WordNet."""
+"""Thesaurus of the Debian package ``mythes-en-us``, made from WordNet."""
 
 _STEMS: Final = {
     "our or": "behavi col fav fla flav harb hon hum lab neighb od parl rum sav val vap vig endeav",
@@ -511,18 +516,18 @@ def _contractions() -> dict[str, str]:
 
 
 def change_spelling(text: str, rng: np.random.Generator, *, rate: float) -> str:
-    """Spell a share of the words the other way: British as American and back."""
-    known = _spellings()
-    spans = [(b, e) for b, e in word_spans(text) if text[b:e].lower() in known]
-    return at_places(text, spans, rng, rate, lambda w, _: _cased(known[w.lower()], w))
+    """Change the spelling of a share of the words: British to American and back."""
+    spellings = _spellings()
+    spans = [(b, e) for b, e in word_spans(text) if text[b:e].lower() in spellings]
+    return at_places(text, spans, rng, rate, lambda w, _: _cased(spellings[w.lower()], w))
 
 
 def change_contractions(text: str, rng: np.random.Generator, *, rate: float) -> str:
-    """Contract or spell out a share of the forms that have both."""
-    known = {k.lower(): v for k, v in _contractions().items()}
-    forms = sorted(map(re.escape, known), key=len, reverse=True)
+    """Contract a share of the forms with a contraction, or expand it."""
+    contractions = {k.lower(): v for k, v in _contractions().items()}
+    forms = sorted(map(re.escape, contractions), key=len, reverse=True)
     spans = [m.span() for m in re.finditer(rf"\b(?:{'|'.join(forms)})\b", text, re.IGNORECASE)]
-    return at_places(text, spans, rng, rate, lambda w, _: _cased(known[w.lower()], w))
+    return at_places(text, spans, rng, rate, lambda w, _: _cased(contractions[w.lower()], w))
 
 
 def synonyms(
@@ -534,7 +539,7 @@ def synonyms(
         text: The text.
         rng: Randomness.
         rate: Share of those words.
-        thesaurus: Gives the synonyms of a word in small letters; single words only are taken.
+        thesaurus: Returns the synonyms of a word in lower case; only single words are used.
     """
 
     def offered(word: str) -> list[str]:
@@ -568,7 +573,7 @@ def read_mythes(path: Path) -> dict[str, tuple[str, ...]]:
         word, _, count = line.rpartition("|")
         listed: list[str] = []
         for _ in range(int(count)):
-            # “(generic term)” and the like are other relations than that of a synonym.
+            # “(generic term)” and similar notes mark relations other than synonyms.
             listed += [s for s in next(lines).split("|")[1:] if "(" not in s]
         out[word] = tuple(dict.fromkeys(listed))
     return out
@@ -578,14 +583,14 @@ _END: Final = re.compile(r"(?<=[.!?])[\"'”’)\]]*\s+|\n+")
 
 
 def split_sentences(text: str) -> tuple[list[str], list[str]]:
-    """Return the sentences of a text and what stands between them.
+    """Return the sentences of a text and the separators between them.
 
     A sentence ends at white space after a full stop, question or exclamation mark (closing
     quotes included), or at a line break. Abbreviations are cut too: an attack need not parse.
 
     Returns:
-        Sentences and separators; putting them together alternately gives the text, and there is
-        one separator less than there are sentences.
+        Sentences and separators; joining them alternately gives the text, with one separator less
+        than sentences.
     """
     sentences, separators, start = [], [], 0
     for match in _END.finditer(text):
@@ -599,9 +604,9 @@ def split_sentences(text: str) -> tuple[list[str], list[str]]:
 
 
 def sentence_shuffle(text: str, rng: np.random.Generator) -> str:
-    """Put the sentences into another order; the white space between them stays in place.
+    """Reorder the sentences; the white space between them stays in place.
 
-    With two sentences or more the order always changes.
+    With two or more sentences the order always changes.
     """
     sentences, separators = split_sentences(text)
     if len(sentences) < 2:
@@ -613,10 +618,10 @@ def sentence_shuffle(text: str, rng: np.random.Generator) -> str:
 
 
 def copy_paste(text: str, rng: np.random.Generator, *, share: float, foreign: Sequence[str]) -> str:
-    """Mix in sentences of somebody else.
+    """Mix in sentences of other authors.
 
-    The text's own sentences stay in order; foreign ones go between them at random places until
-    they make up ``share`` of all sentences.
+    The text's own sentences stay in order; foreign ones are inserted at random positions until they
+    make up ``share`` of all sentences.
 
     Args:
         text: The text.
@@ -631,14 +636,14 @@ def copy_paste(text: str, rng: np.random.Generator, *, share: float, foreign: Se
     count = round(len(sentences) * share / (1 - share))
     if count > len(foreign):
         raise ValueError("too few foreign sentences")
-    chosen = [foreign[i].strip() for i in rng.choice(len(foreign), count, replace=False)]
-    for sentence, place in zip(
-        chosen,
+    inserted = [foreign[i].strip() for i in rng.choice(len(foreign), count, replace=False)]
+    for sentence, position in zip(
+        inserted,
         sorted(rng.integers(0, len(sentences) + 1, count).tolist(), reverse=True),
         strict=True,
     ):
-        sentences.insert(place, sentence)
-        separators.insert(min(place, len(separators)), " ")
+        sentences.insert(position, sentence)
+        separators.insert(min(position, len(separators)), " ")
     return _join(sentences, separators)
 
 

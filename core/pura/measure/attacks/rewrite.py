@@ -1,8 +1,8 @@
-"""Attacks that a model carries out, and the local models that do.
+"""Attacks by a model, and the local models that carry them out.
 
-The papers used models of 3 to 11 billion weights. Here any local model rewrites, and what it is
-called stands in every result: with a small one the attack is a *surrogate* of the one that it is
-named after, never the same. The requests are our own words for what the papers describe.
+The papers used models of 3 to 11 billion weights. Here any local model rewrites, and every result
+names it: with a small model the attack is only a *surrogate* of the one in the paper. The requests
+are our own wording of those that the papers describe.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 WINDOW: Final = 3
-"""Sentences that are rewritten at once, as DIPPER does it."""
+"""Sentences that are rewritten together, as in DIPPER."""
 
 _ROLE: Final = (
     "You rewrite texts with care. You keep what a text says: its facts, names, numbers, dates,"
@@ -66,14 +66,14 @@ def _seed(rng: np.random.Generator) -> int:
 
 
 def _windows(text: str, rewrite: Callable[[str, str], str], size: int = WINDOW) -> str:
-    """Rewrite a few sentences at a time; ``rewrite`` gets what stands before, and them."""
+    """Rewrite a few sentences at a time; ``rewrite`` gets the text before them, and them."""
     sentences, _ = split_sentences(text)
-    done = ""
+    rewritten = ""
     for first in range(0, len(sentences), size):
         part = " ".join(s.strip() for s in sentences[first : first + size])
-        new = rewrite(done, part).strip()
-        done = f"{done} {new or part}".strip()
-    return done
+        new = rewrite(rewritten, part).strip()
+        rewritten = f"{rewritten} {new or part}".strip()
+    return rewritten
 
 
 def _token_limit(text: str) -> int:
@@ -109,31 +109,31 @@ def dipper(
     model: Paraphraser | None,
     surrogate: TextWriter | None,
 ) -> str:
-    """Paraphrase as DIPPER does: three sentences at a time behind what has been written.
+    """Paraphrase like DIPPER: three sentences at a time, after the text written so far.
 
     Args:
         text: The text.
         rng: Seeds of the sampling.
-        lexical: How much the words are to differ, 0 … 100 in steps of 20.
-        order: How much the order is to differ.
-        model: The real one.
-        surrogate: A writer, when the real one is not here.
+        lexical: Diversity of words, 0 … 100 in steps of 20.
+        order: Diversity of order, in the same scale.
+        model: DIPPER itself, or None.
+        surrogate: A writer to use without DIPPER.
 
     Raises:
-        ValueError: The model answered with its own control codes, or neither is there.
+        ValueError: The model answered with its own control codes, or no model is available.
     """
 
     def rewrite(before: str, part: str) -> str:
         if model is not None:
             codes = f"lexical = {100 - lexical}, order = {100 - order}"
-            said = model(f"{codes} {before} <sent> {part} </sent>", seed=_seed(rng))
-            if "<sent>" in said:
+            answer = model(f"{codes} {before} <sent> {part} </sent>", seed=_seed(rng))
+            if "<sent>" in answer:
                 raise ValueError("the paraphraser repeats its control codes")
-            return said
+            return answer
         if surrogate is None:
             raise ValueError("no model paraphrases")
-        asked = _ASK.format(text=part) + _DIVERSE.format(lexical=lexical, order=order)
-        return surrogate(_ROLE, asked, seed=_seed(rng), tokens=_token_limit(part))
+        request_text = _ASK.format(text=part) + _DIVERSE.format(lexical=lexical, order=order)
+        return surrogate(_ROLE, request_text, seed=_seed(rng), tokens=_token_limit(part))
 
     return _windows(text, rewrite)
 
@@ -153,11 +153,11 @@ def sira(
     Args:
         text: The text.
         rng: Seeds of the sampling.
-        decode: Token ids to text.
-        tokenise: Text to token ids.
-        propose: A model that says how surprising a token is.
+        decode: Converts token ids to text.
+        tokenise: Converts text to token ids.
+        propose: A model that measures how surprising a token is.
         writer: Paraphrases, and fills the gaps.
-        share: Of the tokens that become gaps, those with the highest self-information.
+        share: Share of the tokens that become gaps, those with the highest self-information.
     """
 
     def rewrite(_: str, part: str) -> str:
@@ -169,12 +169,12 @@ def sira(
         top = logits.max(axis=1)
         log_z = top + np.log(np.exp(logits - top[:, None]).sum(axis=1))
         surprise = log_z - logits[np.arange(ids.size), ids]
-        surprise[:1] = -np.inf  # nothing predicts the first token
+        surprise[:1] = -np.inf  # the first token has no prediction
         gap = np.zeros(ids.size, dtype=bool)
         gap[np.argsort(-surprise, kind="stable")[: round(share * ids.size)]] = True
         masked = "".join(" _" if g else decode(ids[i : i + 1]) for i, g in enumerate(gap.tolist()))
-        asked = _FILL.format(reference=reference, masked=masked)
-        return writer(_ROLE, asked, seed=_seed(rng), tokens=_token_limit(part))
+        request_text = _FILL.format(reference=reference, masked=masked)
+        return writer(_ROLE, request_text, seed=_seed(rng), tokens=_token_limit(part))
 
     return _windows(text, rewrite)
 
@@ -185,18 +185,19 @@ def best_of(
     """Rewrite several times and keep the best by the reward of RLCracker, untrained."""
 
     def rewrite(_: str, part: str) -> str:
-        role, asked = request(part)
-        some = [
-            writer(role, asked, seed=_seed(rng), tokens=_token_limit(part)) for _ in range(tries)
+        role, request_text = request(part)
+        candidates = [
+            writer(role, request_text, seed=_seed(rng), tokens=_token_limit(part))
+            for _ in range(tries)
         ]
-        some = [s for s in some if s.strip()] or [part]
-        return some[int(np.argmax(rewards(part, some, tools=tools, writer=writer)))]
+        candidates = [s for s in candidates if s.strip()] or [part]
+        return candidates[int(np.argmax(rewards(part, candidates, tools=tools, writer=writer)))]
 
     return _windows(text, rewrite)
 
 
 def request(text: str) -> tuple[str, str]:
-    """Return what asks a model to rewrite a text: the system's words and the user's."""
+    """Return the request to rewrite a text: system prompt and user message."""
     return _ROLE, _ASK.format(text=text)
 
 
@@ -211,22 +212,22 @@ def rewards(text: str, rewritings: Sequence[str], *, tools: Tools, writer: TextW
     """
     assert tools.tokenise is not None
     base = (text, tools.tokenise(text))
-    seen = [damage(base, (s, tools.tokenise(s)), tools) for s in rewritings]
-    likeness = np.array([d.similarity for d in seen])
+    damages = [damage(base, (s, tools.tokenise(s)), tools) for s in rewritings]
+    likeness = np.array([d.similarity for d in damages])
     steep = np.log(0.975 / 0.025) / 0.15
     sense = 2 / (1 + np.exp(-steep * (likeness - 0.85))) - 1
-    fluency = np.array([-np.log(d.perplexity or 1.0) for d in seen])
+    fluency = np.array([-np.log(d.perplexity or 1.0) for d in damages])
     distance = np.array([_k3(writer, request(text)[1], s) for s in rewritings])
     alpha = max(1.0, 15 * (1 - float(likeness.mean())))
     return np.asarray(alpha * sense + 0.9 * distance + 0.1 * fluency)
 
 
-def _k3(writer: TextWriter, asked: str, answer: str) -> float:
+def _k3(writer: TextWriter, request_text: str, answer: str) -> float:
     """Return ``mean(e^d - d - 1)``, ``d`` how much likelier each token is with the text at hand.
 
     A rewriting that copies has large ``d``; its divergence counts against it.
     """
-    with_text = writer.log_likelihoods(_ROLE, asked, answer)
+    with_text = writer.log_likelihoods(_ROLE, request_text, answer)
     without = writer.log_likelihoods(_ROLE, "", answer)
     d = np.clip(without - with_text, -20, 20)
     return -float(np.mean(np.exp(d) - d - 1)) if d.size else 0.0
@@ -235,7 +236,7 @@ def _k3(writer: TextWriter, asked: str, answer: str) -> float:
 def smooth(
     texts: Sequence[I64], rngs: Sequence[np.random.Generator], *, rate: float, step: Stepper
 ) -> list[Attacked]:
-    """Draw the least certain tokens anew from another model, left to right.
+    """Redraw the least certain tokens from another model, left to right.
 
     The attack of Chang et al. works while the text is written, with the marked model's own
     distributions. This is what can be done afterwards ("smoothing, post hoc"): the other model
@@ -244,9 +245,9 @@ def smooth(
     Args:
         texts: int64 [L] each; the other model reads them side by side.
         rngs: Randomness of each.
-        rate: Share of the tokens that are drawn anew: those below this quantile of the norms, as
-            met on the text as it stood.
-        step: The other model; a fresh one.
+        rate: Share of the tokens that are redrawn: those below this quantile of the norms on the
+            original text.
+        step: The other model, in its initial state.
     """
     out = [ids.copy() for ids in texts]
     origins = [np.arange(ids.size) for ids in texts]
@@ -259,21 +260,21 @@ def smooth(
                 continue
             p = np.exp(logits[row] - logits[row].max())
             p /= p.sum()
-            # Nothing predicts the first token: the flattest distribution that there is.
-            some = norms[row] or [float(p.size**-0.5)]
-            some.append(float(np.sqrt((p * p).sum())))
-            norms[row] = some
-            # The threshold follows the norms that were met so far, so one pass is enough.
-            if some[-1] <= np.quantile(some, rate):
+            # The first token has no prediction: its distribution is uniform.
+            text_norms = norms[row] or [float(p.size**-0.5)]
+            text_norms.append(float(np.sqrt((p * p).sum())))
+            norms[row] = text_norms
+            # The threshold follows the norms so far, so one pass is enough.
+            if text_norms[-1] <= np.quantile(text_norms, rate):
                 ids[t] = rng.choice(p.size, p=p)
                 origins[row][t] = t if ids[t] == texts[row][t] else -1
     return [result(*row) for row in zip(texts, out, origins, strict=True)]
 
 
 GAP: Final = 3
-"""Tokens that are filled at once."""
+"""Tokens of a gap, which are filled together."""
 AHEAD: Final = 4
-"""Tokens behind a gap by which its fillings are compared."""
+"""Tokens after a gap by which its fillings are compared."""
 
 
 def infill(
@@ -286,18 +287,18 @@ def infill(
 ) -> list[Attacked]:
     """Cut gaps into texts and let another model fill them, with a view to both sides.
 
-    Left to right, a model fills each gap of three tokens several times from what stands before it;
-    the filling after which the next four tokens are likeliest stays. What stood there is no choice.
+    Left to right, a model fills each gap of three tokens several times from the text before it. The
+    filling that makes the next four tokens likeliest is kept; the original tokens are excluded.
 
     Args:
         texts: int64 [L] each; the other model reads them side by side.
         rngs: Randomness of each.
         rate: Share of the tokens that lie in gaps, at most 3 of 7.
-        tries: Fillings a gap.
-        step: The other model; a fresh one.
+        tries: Fillings of each gap.
+        step: The other model, in its initial state.
 
     Raises:
-        ValueError: So many gaps do not fit, or nothing is tried.
+        ValueError: The gaps do not fit, or ``tries`` is below 1.
     """
     if tries < 1:
         raise ValueError("a gap is filled at least once")
@@ -308,30 +309,30 @@ def infill(
         last = [r[:, min(t, r.shape[1]) - 1] if r.size else np.zeros(tries, np.int64) for r in rows]
         logits = np.asarray(step(np.concatenate(last))).reshape(len(texts), tries, -1)
         goes_on = np.arange(len(texts) * tries).reshape(len(texts), tries)
-        chosen = False
+        reordered = False
         for number, (ids, rng) in enumerate(zip(texts, rngs, strict=True)):
-            at = t - starts[number]
-            at = at[(at >= 0) & (at < GAP + AHEAD)]
-            if t >= ids.size or not at.size:
+            offsets = t - starts[number]
+            offsets = offsets[(offsets >= 0) & (offsets < GAP + AHEAD)]
+            if t >= ids.size or not offsets.size:
                 continue
-            row, place = rows[number], int(at[0])
+            row, offset = rows[number], int(offsets[0])
             log_p = logits[number] - logits[number].max(axis=1, keepdims=True)
             log_p = log_p - np.log(np.exp(log_p).sum(axis=1, dtype=np.float64, keepdims=True))
-            if place < GAP:
+            if offset < GAP:
                 heap = np.exp(log_p, dtype=np.float64).cumsum(axis=1)
                 drawn = rng.random(tries) * heap[:, -1]
                 row[:, t] = [np.searchsorted(h, d) for h, d in zip(heap, drawn, strict=True)]
                 continue
-            if place == GAP:
+            if offset == GAP:
                 same = (row[:, t - GAP : t] == ids[t - GAP : t]).all(axis=1)
                 worth[number] = np.where(same, -np.inf, 0.0)
             worth[number] += log_p[:, ids[t]]
-            if place == GAP + AHEAD - 1:
+            if offset == GAP + AHEAD - 1:
                 best = int(worth[number].argmax())
                 row[:] = row[best]
                 goes_on[number] = goes_on[number, best]
-                chosen = True
-        if chosen:
+                reordered = True
+        if reordered:
             step.go_on_as(goes_on.ravel())
     return [
         result(ids, row[0], np.where(row[0] == ids, np.arange(ids.size), -1))
@@ -340,12 +341,12 @@ def infill(
 
 
 def _gaps(size: int, rate: float, rng: np.random.Generator) -> I64:
-    """Return where gaps begin; each has room for what it is compared by, none is the beginning."""
+    """Return the starts of gaps, with room for the tokens after them; none is the first token."""
     count, width = round(count_of(size, rate) / GAP), GAP + AHEAD
     free = size - 1 - count * width
     if free < 0:
         raise ValueError("so many gaps do not fit")
-    # What is left over is dealt out before, between and behind them.
+    # The remaining tokens are distributed before, between and after the gaps.
     spaces = np.sort(rng.integers(0, free + 1, count))
     return np.asarray(1 + spaces + width * np.arange(count))
 
@@ -363,8 +364,8 @@ def model_tools(
 
     Args:
         model: Tokenizer, proposals and rewriting.
-        foreign: Sentences by somebody else.
-        thesaurus: A file of MyThes; None takes the system's, where there is one.
+        foreign: Sentences by other authors.
+        thesaurus: A file of MyThes; None takes that of the system, if there is one.
         dipper: Folder of DIPPER's model.
         translators: Folders of models that translate, there and back.
         reference: The other model of the smoothing attack; None takes ``model``.
@@ -387,9 +388,9 @@ def model_tools(
 
 
 def logits_of(model: LanguageModel, ids: I64) -> npt.NDArray[np.floating[Any]]:
-    """Return float32 [L, V]; row ``t`` predicts token ``t``, the first knows nothing.
+    """Return logits float32 [L, V]; row ``t`` predicts token ``t``, and row 0 is zero.
 
-    Where the model's tokenizer opens every document with a token, it is read before the text.
+    A token with which the tokenizer opens every document is read before the text.
     """
     import torch
 
@@ -405,14 +406,14 @@ def logits_of(model: LanguageModel, ids: I64) -> npt.NDArray[np.floating[Any]]:
 
 
 class ModelStepper:
-    """A local model that is fed texts side by side, one token of each at a time."""
+    """A local model that reads several texts in parallel, one token of each at a time."""
 
     def __init__(self, model: LanguageModel) -> None:
         self._model = model
         self._cache: Any = None
 
     def __call__(self, tokens: I64) -> npt.NDArray[np.floating[Any]]:
-        """Take the next tokens, int64 [B], and return what they predict; float32 [B, V]."""
+        """Read the next tokens, int64 [B]; return their predictions, float32 [B, V]."""
         import torch
 
         fed = tokens[:, None]
@@ -431,7 +432,7 @@ class ModelStepper:
         return rows[:, : self._model.vocab_size]
 
     def go_on_as(self, rows: I64) -> None:
-        """Let each text go on as another one; int64 [B]."""
+        """Continue each text as another one; int64 [B]."""
         import torch
 
         if self._cache is not None:
@@ -441,8 +442,8 @@ class ModelStepper:
 class ModelWriter:
     """A local model that rewrites.
 
-    One without a chat template is no instruct model: it gets the request as the beginning of a
-    text that it continues, and what it writes is taken up to the first empty line.
+    A model without a chat template is not an instruct model: it continues the request as a text,
+    and its answer ends at the first empty line.
     """
 
     def __init__(self, model: LanguageModel) -> None:
@@ -464,9 +465,9 @@ class ModelWriter:
             top_p=0.95,
         )
         start = self.request(system, user)
-        most = max(1, min(tokens, self._model.context_length - len(start)))
-        made = generate(self._model, start, None, None, profile, tokens=most, seed=seed)
-        text = made.text.strip()
+        limit = max(1, min(tokens, self._model.context_length - len(start)))
+        generated = generate(self._model, start, None, None, profile, tokens=limit, seed=seed)
+        text = generated.text.strip()
         return text if self._asked else text.partition("\n\n")[0]
 
     def log_likelihoods(self, system: str, user: str, answer: str) -> F64:
@@ -479,7 +480,7 @@ class ModelWriter:
         return np.asarray(logits[np.arange(len(logits)), ids[start.size :]] - log_z)
 
     def request(self, system: str, user: str) -> list[int]:
-        """Return the tokens of a request, up to where the answer begins."""
+        """Return the tokens of a request, up to the start of the answer."""
         if not self._asked:
             plain = f"{system}\n\n{user}\n\nAnswer:\n"
             return [*opening_ids(self._model), *tokenise(self._model.tokenizer, plain).ids.tolist()]
@@ -492,14 +493,14 @@ class ModelWriter:
 
 
 class Seq2Seq(Paraphraser):
-    """A model that makes one text of another, from its folder: DIPPER's T5, a translator.
+    """A model from text to text, loaded from a folder: DIPPER's T5, or a translator.
 
     Args:
-        folder: Model and tokenizer.
-        top_p: Of nucleus sampling; 0 takes the likeliest of four beams.
+        folder: Folder of model and tokenizer.
+        top_p: Threshold of nucleus sampling; 0 takes the likeliest of four beams.
 
     Raises:
-        ModelError: The folder holds no such model.
+        ModelError: The folder contains no such model.
     """
 
     def __init__(self, folder: Path, top_p: float = 0.0) -> None:

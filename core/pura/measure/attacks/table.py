@@ -35,7 +35,7 @@ class AttackError(PuraError):
 
 
 Target = Any
-"""What a function attacks: text, token ids int64 [L], or lists of those and of their randomness."""
+"""Target of an attack: text, token ids int64 [L], or a list of token ids."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,18 +43,18 @@ class Attack:
     """One line of the table.
 
     Attributes:
-        name: For programs.
-        on: What the function attacks: ``text``, ``tokens``, or ``many`` texts' tokens at once,
-            where that is cheaper than one by one.
+        name: Name of the attack, for programs.
+        target: Kind of target: ``text``, ``tokens``, or ``many``, the tokens of several texts at
+            once, if that is cheaper than one by one.
         function: The attack: ``(target, rng, **needs, **params)``.
-        needs: Keywords of the function that tools fill, by :data:`_GIVEN`.
-        strength: Which parameter says how hard it hits; empty where nothing does.
-        rewrites: A model writes the text anew: its name belongs into every result.
-        params: Defaults.
+        needs: Keywords of the function that tools fill, by :data:`_TOOL_ARGUMENTS`.
+        strength: Name of the parameter for its strength; empty without one.
+        rewrites: Whether a model rewrites the text, and must be named in every result.
+        params: Defaults of its parameters.
     """
 
     name: str
-    on: str
+    target: str
     function: Callable[..., Any]
     needs: tuple[str, ...] = ()
     strength: str = ""
@@ -62,9 +62,9 @@ class Attack:
     params: dict[str, Any] = field(default_factory=dict)
 
     def run(self, target: Target, rng: Any, tools: Tools, params: dict[str, Any]) -> Any:
-        """Attack a target of the function's own kind; of ``many``, ``rng`` is a list as well."""
-        given = {name: _GIVEN[name](tools, target, rng) for name in self.needs}
-        return self.function(target, rng, **given, **params)
+        """Attack a target of the right kind; for ``many``, ``rng`` is a list as well."""
+        provided = {name: _TOOL_ARGUMENTS[name](tools, target, rng) for name in self.needs}
+        return self.function(target, rng, **provided, **params)
 
 
 def _host(tools: Tools, _: Target, rng: np.random.Generator) -> I64:
@@ -84,8 +84,8 @@ def _read_and_spell(tools: Tools, *_: object) -> Tools:
     return tools
 
 
-# What tools give to an attack, by the name of its keyword.
-_GIVEN: Final[dict[str, Callable[[Tools, Target, Any], Any]]] = {
+# Arguments that tools provide, by the keyword of the attack's function.
+_TOOL_ARGUMENTS: Final[dict[str, Callable[[Tools, Target, Any], Any]]] = {
     "vocab_size": lambda tools, *_: _vocabulary(tools),
     "decode": lambda tools, *_: _both_ways(tools)[0],
     "tokenise": lambda tools, *_: _both_ways(tools)[1],
@@ -106,7 +106,7 @@ _GIVEN: Final[dict[str, Callable[[Tools, Target, Any], Any]]] = {
 
 def _row(
     name: str,
-    on: str,
+    target: str,
     function: Callable[..., Any],
     *needs: str,
     rewrites: bool = False,
@@ -116,7 +116,7 @@ def _row(
     strength = next((name for name in ("rate", "share") if name in params), "")
     return Attack(
         name=name,
-        on=on,
+        target=target,
         function=function,
         needs=needs,
         strength=strength,
@@ -125,7 +125,7 @@ def _row(
     )
 
 
-# A rate of 1: of the places that an attack can act on it takes all unless told otherwise.
+# With a rate of 1 the attack changes every position that it can change.
 ATTACKS: Final[dict[str, Attack]] = {
     attack.name: attack
     for attack in (
@@ -181,14 +181,14 @@ class Stressed:
     Attributes:
         text: The text after it.
         ids: int64 [L'], its tokens as a verifier reads them.
-        damage: How hard it was hit.
-        by: The model that wrote it anew; empty for other attacks.
+        damage: Damage to the text.
+        writer: Name of the model that rewrote it; empty for other attacks.
     """
 
     text: str
     ids: I64
     damage: Damage
-    by: str
+    writer: str
 
 
 def stress(
@@ -200,25 +200,25 @@ def stress(
     strength: float | None = None,
     **params: Any,
 ) -> Stressed:
-    """Run an attack on a text and measure what it did.
+    """Run an attack on a text and measure the damage.
 
     Args:
-        name: Of the table.
+        name: Name of the attack.
         text: The text.
-        tools: What the attack needs; decode and tokenise always.
-        seed: Of all its randomness.
-        strength: How hard; None takes the attack's default.
+        tools: Resources of the attack; decode and tokenise always.
+        seed: Seed of its randomness.
+        strength: Strength; None takes the attack's default.
         **params: Replace further defaults.
 
     Raises:
-        AttackError: Unknown attack or parameter, a value out of range, or something missing.
+        AttackError: Attack or parameter is unknown, a value is out of range, or a tool is missing.
     """
     attack, _ = _find(name, {})
     if strength is not None:
         params[_strength_of(attack)] = strength
     if unknown := sorted(params.keys() - attack.params.keys()):
-        known = ", ".join(sorted(attack.params)) or "–"
-        raise AttackError("choice.unknown", name=unknown[0], known=known)
+        parameters = ", ".join(sorted(attack.params)) or "–"
+        raise AttackError("choice.unknown", name=unknown[0], known=parameters)
     try:
         changed, _ = attack_text(name, text, np.random.default_rng(seed), tools, **params)
     except ValueError as error:
@@ -229,12 +229,12 @@ def stress(
         text=changed,
         ids=ids,
         damage=damage((text, tokenise(text)), (changed, ids), tools),
-        by=_author(attack, tools),
+        writer=_author(attack, tools),
     )
 
 
 def _author(attack: Attack, tools: Tools) -> str:
-    """Return the name of the model that wrote a text anew; empty where none did."""
+    """Return the name of the model that rewrote a text; empty if none did."""
     if not attack.rewrites:
         return ""
     if attack.name == "back-translation":
@@ -249,17 +249,17 @@ def attack_ids(
     """Run an attack on token ids; one on text decodes them and reads the result again.
 
     Args:
-        name: Of the table.
+        name: Name of the attack.
         ids: int64 [L].
         rng: Randomness.
-        tools: What the attack needs.
+        tools: Resources of the attack.
         **params: Replace the attack's defaults.
 
     Raises:
-        AttackError: Unknown attack, or something that it needs is missing.
+        AttackError: The attack is unknown, or a tool is missing.
     """
     attack, params = _find(name, params)
-    if attack.on != "text":
+    if attack.target != "text":
         return _attacked(attack, ids, rng, tools, params)
     decode, tokenise = _both_ways(tools)
     changed = attack.run(decode(ids), rng, tools, params)
@@ -270,12 +270,12 @@ def _attacked(
     attack: Attack, ids: I64, rng: np.random.Generator, tools: Tools, params: dict[str, Any]
 ) -> Attacked:
     """Run an attack on tokens, one of many texts too."""
-    if attack.on == "many":
-        (done,) = attack.run([ids], [rng], tools, params)
+    if attack.target == "many":
+        (attacked,) = attack.run([ids], [rng], tools, params)
     else:
-        done = attack.run(ids, rng, tools, params)
-    assert isinstance(done, Attacked)  # for the type checker
-    return done
+        attacked = attack.run(ids, rng, tools, params)
+    assert isinstance(attacked, Attacked)  # for the type checker
+    return attacked
 
 
 def attack_many(
@@ -285,21 +285,21 @@ def attack_many(
     tools: Tools,
     **params: Any,
 ) -> list[Attacked]:
-    """Run an attack on the token ids of many texts, side by side where it can be done so.
+    """Run an attack on the token ids of many texts, in parallel if possible.
 
     Args:
-        name: Of the table.
+        name: Name of the attack.
         texts: int64 [L] each.
         rngs: Randomness of each.
-        tools: What the attack needs.
+        tools: Resources of the attack.
         **params: Replace the attack's defaults.
 
     Raises:
         AttackError: As :func:`attack_ids`.
     """
-    attack, every = _find(name, params)
-    if attack.on == "many":
-        return list(attack.run(texts, rngs, tools, every))
+    attack, all_params = _find(name, params)
+    if attack.target == "many":
+        return list(attack.run(texts, rngs, tools, all_params))
     pairs = zip(texts, rngs, strict=True)
     return [attack_ids(name, ids, rng, tools, **params) for ids, rng in pairs]
 
@@ -314,15 +314,15 @@ def attack_foreign(
     tokenise: Callable[[str], I64],
     **params: Any,
 ) -> list[Attacked]:
-    """Run an attack by a model that has other tokens: it reads the texts, and so is it read.
+    """Run an attack by a model with other tokens; texts are passed to it and back as text.
 
     Args:
-        name: Of the table.
+        name: Name of the attack.
         texts: int64 [L] each, tokens of the model under attack.
         rngs: Randomness of each.
-        tools: The attacker's; decode and tokenise always.
-        decode: Those tokens to text.
-        tokenise: Text to those tokens.
+        tools: Resources of the attacker; decode and tokenise always.
+        decode: Converts tokens of the model under attack to text.
+        tokenise: Converts text to these tokens.
         **params: Replace the attack's defaults.
 
     Raises:
@@ -340,22 +340,22 @@ def attack_text(
     """Run an attack on text; one on tokens tokenises it and decodes the result.
 
     Args:
-        name: Of the table.
+        name: Name of the attack.
         text: The text.
         rng: Randomness.
-        tools: What the attack needs; decode and tokenise always.
+        tools: Resources of the attack; decode and tokenise always.
         **params: Replace the attack's defaults.
 
     Returns:
         The new text, and the edit rate between the tokens that a verifier reads from both.
 
     Raises:
-        AttackError: Unknown attack, or something that it needs is missing.
+        AttackError: The attack is unknown, or a tool is missing.
     """
     attack, params = _find(name, params)
     decode, tokenise = _both_ways(tools)
     before = tokenise(text)
-    if attack.on == "text":
+    if attack.target == "text":
         changed = attack.run(text, rng, tools, params)
     else:
         changed = decode(_attacked(attack, before, rng, tools, params).ids)
@@ -363,13 +363,13 @@ def attack_text(
 
 
 def named_strength(text: str) -> tuple[str, dict[str, float]]:
-    """Read an attack as a study names it: ``name``, or ``name:strength``.
+    """Parse an attack in the form ``name`` or ``name:strength``.
 
     Returns:
-        Its name and the parameter that replaces a default.
+        The name, and the parameter that replaces a default.
 
     Raises:
-        AttackError: Unknown attack, one that has no strength, or no number.
+        AttackError: The attack is unknown, has no strength, or the strength is not a number.
     """
     name, colon, strength = text.partition(":")
     attack, _ = _find(name, {})
@@ -396,9 +396,9 @@ def _find(name: str, params: dict[str, Any]) -> tuple[Attack, dict[str, Any]]:
     return ATTACKS[name], {**ATTACKS[name].params, **params}
 
 
-def _need(tool: T | None, what: Phrase) -> T:
+def _need(tool: T | None, need: Phrase) -> T:
     if tool is None:
-        raise AttackError("attack.needs", what=what)
+        raise AttackError("attack.needs", what=need)
     return tool
 
 

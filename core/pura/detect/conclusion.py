@@ -322,7 +322,7 @@ class Conclusion:
             return None
         facts = replace(facts, shown=self.selected.trial.question)
         nameless = self.outcome.verdict != "mark" or self.withheld
-        return replace(facts, named=None, gain=None, fits="") if nameless else facts
+        return replace(facts, same_payload=None, gain=None, fits="") if nameless else facts
 
     @property
     def _opening(self) -> PromptCandidate:

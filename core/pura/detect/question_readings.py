@@ -338,7 +338,7 @@ class _QuestionSearch:
                 for one in self._readings
             ),
             carried=carried,
-            named=self._of_name if mark is not None and mark == self._named else None,
+            same_payload=self._of_name if mark is not None and mark == self._named else None,
             gain=gain,
             fits="" if gain is None else "yes" if gain >= FITS else "no" if gain <= 0 else "",
         )

@@ -413,7 +413,7 @@ class QuestionFacts:
             does.
         shown: Row of the question after which the shown reading was read; None where it was read
             without one.
-        named: How many stored questions have an answer with the payload that the text carries; None
+        same_payload: How many stored questions have an answer with the payload that the text carries; None
             where none is identified.
         gain: log10 by which the question of that payload makes it likelier, the largest of those
             that were read; None without one.
@@ -427,7 +427,7 @@ class QuestionFacts:
     tried: tuple[QuestionReading, ...]
     carried: int | None = None
     shown: int | None = None
-    named: int | None = None
+    same_payload: int | None = None
     gain: float | None = None
     fits: Annotated[str, one_of("yes", "no", "")] = ""
 

@@ -119,7 +119,7 @@ def test_the_question_of_an_identified_payload_is_read(audited, answers, store):
         assert (audit.verdict, audit.payload.bits) == ("mark", payload(number).text)
         assert [one.by for one in facts.tried] == ["number"]
         assert facts.tried[0].number == number + 1
-        assert (facts.stored, facts.named, facts.fits) == (len(TOPICS), 1, "yes")
+        assert (facts.stored, facts.same_payload, facts.fits) == (len(TOPICS), 1, "yes")
         assert facts.log10_without == pytest.approx(plain.evidence.log10_e, abs=1e-3)
         assert audit.evidence.log10_e > plain.evidence.log10_e - 0.31
         assert "question.fits" in said(audit) or "question.fits-number" in said(audit)
@@ -174,7 +174,7 @@ def test_a_question_that_stands_in_another_row_does_not_fit(
         for number in range(2):
             audit = audited(answers[number].text, other)
             assert audit.payload.bits == payload(number).text
-            assert audit.questions.named == 1
+            assert audit.questions.same_payload == 1
             assert audit.questions.fits != "yes"
             assert "question.fits" not in said(audit)
             if audit.questions.fits == "no":

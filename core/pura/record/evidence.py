@@ -413,8 +413,8 @@ class QuestionFacts:
             does.
         shown: Row of the question after which the shown reading was read; None where it was read
             without one.
-        same_payload: How many stored questions have an answer with the payload that the text carries; None
-            where none is identified.
+        same_payload: How many stored questions have an answer with the payload that the text
+            carries; None where none is identified.
         gain: log10 by which the question of that payload makes it likelier, the largest of those
             that were read; None without one.
         fits: ``yes``: the text fits the question that was asked; ``no``: it does not; empty where

@@ -10,6 +10,7 @@ line. The stages:
   long does keeping a question take;
 * ``read``: each answer, cut to several lengths, audited with nothing known, with the store, and
   with every tenth word exchanged; marks, payloads, seconds;
+* ``fit``: how much likelier the payload of an answer is after its question, and after another one;
 * ``foreign``: the same answers under keys that did not write them, with rows that name these keys:
   the mean of e and how many reach the threshold;
 * ``table``: what the cache holds.
@@ -39,7 +40,7 @@ import _common
 from pura.detect.decode.evidence_sums import payload_ratios, sum_evidence
 from pura.detect.key_reading import intervals_of
 from pura.detect.options import AuditText, Options
-from pura.detect.question_readings import BY_NUMBER, OWN_PAYLOAD, rank_shares
+from pura.detect.question_readings import BY_NUMBER, FITS, OWN_PAYLOAD, rank_shares
 from pura.detect.together import audit_text
 from pura.detect.windows import QUESTIONS
 from pura.documents import from_text
@@ -318,6 +319,55 @@ def foreign(options: argparse.Namespace, model: Any) -> None:
     print(f"the threshold {reached[3]}; the largest log10 e is {values.max():.2f}")
 
 
+def fit(options: argparse.Namespace, model: Any) -> None:
+    """How much likelier is an answer's payload after its question, and after another one?"""
+    questions = questions_of(options.source, options.stored)
+    rows = []
+    for temperature in options.temperatures:
+        profile = profile_of(model, temperature)
+        answers = answers_in(options.cache, temperature)
+        for tokens in options.lengths:
+            gains: dict[str, list[float]] = {"its own": [], "another": []}
+            for answer, other in zip(answers, [*answers[1:], answers[0]], strict=True):
+                ids = np.array(answer["ids"][:tokens])
+                if ids.size < tokens:
+                    continue
+                asked = ["", questions[answer["number"]], questions[other["number"]]]
+                logs = []
+                for question in asked:
+                    before = list(beginning_ids(model.tokenizer, profile, question))
+                    seen = intervals_of(
+                        read(model, ids, keys=[KEY], profile=profile, prompt_ids=before),
+                        0,
+                        KEY,
+                        profile,
+                        lambda: None,
+                        prompt_known=bool(question),
+                        before=contexts_before([ids], [before], profile),
+                    )
+                    bits = payload_of(answer["number"]).bits[None]
+                    logs.append(float(payload_ratios(seen, bits)[0]) / np.log(10))
+                gains["its own"].append(logs[1] - logs[0])
+                gains["another"].append(logs[2] - logs[0])
+            for name, values in gains.items():
+                if values:
+                    low, middle, high = np.quantile(values, (0.05, 0.5, 0.95))
+                    count = len(values)
+                    rows.append(
+                        [
+                            f"{temperature}",
+                            f"{tokens}",
+                            name,
+                            f"{count}",
+                            *(f"{value:.1f}" for value in (low, middle, high)),
+                            f"{sum(value >= FITS for value in values)}",
+                            f"{sum(value <= 0 for value in values)}",
+                        ]
+                    )
+    head = ["T", "tokens", "question", "texts", "5 %", "median", "95 %", "fits", "does not"]
+    _common.print_table(head, rows)
+
+
 def table(options: argparse.Namespace) -> None:
     """Print what the audits gave."""
     path = options.cache / f"audits-{options.stored}.jsonl"
@@ -347,7 +397,7 @@ def table(options: argparse.Namespace) -> None:
 def main() -> None:
     """Run one stage."""
     parser = argparse.ArgumentParser(description=__doc__)
-    stages = ("write", "find", "read", "foreign", "table", "all")
+    stages = ("write", "find", "read", "fit", "foreign", "table", "all")
     parser.add_argument("stage", choices=stages)
     parser.add_argument("--source", type=Path)
     parser.add_argument("--cache", type=Path, required=True)
@@ -378,6 +428,8 @@ def main() -> None:
         find(options, model)
     if options.stage in ("read", "all"):
         read_answers(options, model)
+    if options.stage in ("fit", "all"):
+        fit(options, model)
     if options.stage in ("foreign", "all"):
         foreign(options, model)
     if options.stage in ("table", "all"):

@@ -386,7 +386,7 @@ class QuestionReading:
         until: Last day on which it is kept, ISO 8601.
         weight: Part of the evidence that this reading has.
         log10_e: log10 of its own evidence; of one that is not counted, what the payloads of its
-            answers say.
+            answers say, of a longer text at its beginning.
         counted: It is part of the evidence; else it would add next to nothing.
     """
 

@@ -181,6 +181,20 @@ def test_a_question_that_stands_in_another_row_does_not_fit(
                 assert "caution.question-unlike" in said(audit)
 
 
+def test_the_beginning_of_a_longer_text_decides_about_further_questions(
+    audited, answers, store, small_model
+):
+    """Two rare words of another question, one of its own: it comes second, and is read in full."""
+    begun = decode(small_model.tokenizer, answers[0].ids[:24].tolist())
+    text = f"{begun}. The lighthouse stands here. " + "We like sourdough bread on rainy days. " * 12
+    audit = audited(text, store)
+    tried = {one.number: one for one in audit.questions.tried}
+    assert audit.questions.tried[0].number == 2
+    assert tried[1].counted
+    said_of_reading = " ".join(step.words("en") for step in audit.log if step.number == 8)
+    assert "its beginning read after one further stored question" in said_of_reading
+
+
 def test_rows_of_other_keys_and_profiles_are_not_read(
     audited, answers, small_model, profile, tmp_path
 ):

@@ -104,6 +104,7 @@ def verify(
     ids: Sequence[int] | None = None,
     trust: Path | None = None,
     leave_out: Sequence[str] = (),
+    questions: Path | bool = False,
 ) -> Audit:
     """Audit one text: does it carry a mark of these keys, and which payload?
 
@@ -131,11 +132,13 @@ def verify(
             stored ones.
         leave_out: Leave ``quotations``, lists of ``references``, or both out of the examined text,
             besides what policy and set-up say.
+        questions: Also read the text after the stored questions that it may answer: those of the
+            user's question store, or of another file.
 
     Raises:
         PuraError: The text cannot be read or audited; key, profile or model are not there.
     """
-    options = _choices(decoder, epochs, weigh, policy, register, trust, leave_out)
+    options = _choices(decoder, epochs, weigh, policy, register, trust, leave_out, questions)
     with _prepared(setup, key, profile, model, also, options) as ready:
         document = _document(text, name, options.trust or "")
         saved = None if ids is None else tuple(ids)
@@ -160,6 +163,7 @@ def verify_many(
     register: bool = False,
     trust: Path | None = None,
     leave_out: Sequence[str] = (),
+    questions: Path | bool = False,
 ) -> Iterator[Result]:
     """Audit texts as they are asked for, some of them side by side; none is held longer.
 
@@ -178,6 +182,7 @@ def verify_many(
         register: See there.
         trust: See there.
         leave_out: See there.
+        questions: See there.
 
     Yields:
         One result a text; one that cannot be audited is a result with an error.
@@ -192,7 +197,7 @@ def verify_many(
             own, text = one if isinstance(one, tuple) else (number, one)
             yield own, ready.contained(partial(_asked, text, str(own), options.trust or ""))
 
-    options = _choices(decoder, epochs, weigh, policy, register, trust, leave_out)
+    options = _choices(decoder, epochs, weigh, policy, register, trust, leave_out, questions)
     with _prepared(setup, key, profile, model, also, options) as ready:
         for own, found in ready.stream(items()):
             error = found if isinstance(found, PuraError) else found.error
@@ -296,6 +301,7 @@ def _choices(
     register: bool,
     trust: Path | None,
     leave_out: Sequence[str],
+    questions: Path | bool,
 ) -> Choices:
     refuse_other_rules(leave_out)
     return Choices(
@@ -306,6 +312,7 @@ def _choices(
         ask_register=register,
         trust=trusted(user_paths(), trust),
         leave_out=tuple(leave_out),
+        questions=questions,
     )
 
 
@@ -333,6 +340,7 @@ def _prepared(
     further = tuple(_profile(one) for one in also)
     values = {one.name: getattr(options, one.name) for one in fields(Choices)}
     values["leave_out"] = together(used.leave_out, options.leave_out)
+    values["questions"] = options.questions or used.questions
     return prepared(at, replace(used, also=further, **values))
 
 

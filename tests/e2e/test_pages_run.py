@@ -350,6 +350,7 @@ NOT_RUN = {
     "docs/de/how-to/two-layers.md": "the commands of docs/how-to/two-layers.md",
     "docs/how-to/lab.md": "minutes; tests/core/lab",
     "docs/how-to/power.md": "minutes; tests/core/measure",
+    "docs/how-to/questions.md": "the same commands: tests/core/cli/test_questions_command.py",
     "docs/how-to/releasing.md": "a release; packaging/release",
     "docs/how-to/serving-a-detector.md": "a service; tests/core/serve",
     "docs/de/how-to/serving-a-detector.md": "a service; tests/core/serve",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -22,10 +23,11 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QDialog, QMenu, QWidget
 
 from pura.base.catalogue import Phrase, catalogue
+from pura.base.numerals import date
 from pura.keys import KeyRef
-from pura.register.rows import Problems, RegisterEntry
+from pura.register.rows import Issue, Problems, RegisterEntry
 from pura.register.store import MANIFEST_COLUMN, NOTE_COLUMN, entry_of
-from pura.scheme import Profile, unpack
+from pura.scheme import MarkIdentity, Profile, unpack
 from pura.usecases.registers import (
     IssuedRows,
     MarkLookup,
@@ -79,8 +81,9 @@ WIDTHS: Final = {
     "payload": 130,
     "key": 150,
     "model": 150,
+    "question": 150,
 }
-_BEHIND_FIELDS: Final = ("note", "payload", "key", "model", "manifest")
+_BEHIND_FIELDS: Final = ("note", "payload", "key", "model", "manifest", "question")
 """Columns of the table behind those of the payload's fields."""
 FIELD: Final = 104
 SIDE: Final = 280
@@ -105,10 +108,18 @@ class IssuedModel(RowsModel):
         rows: Sequence[tuple[Any, ...]],
         profile: Profile | None,
         key_names: Mapping[str, str] = MappingProxyType({}),
+        kept: Mapping[MarkIdentity, dt.date] = MappingProxyType({}),
     ) -> None:
-        """Show rows, with the fields of a profile and the names of the keys that are known here."""
+        """Show rows.
+
+        Args:
+            rows: As the register gives them.
+            profile: Whose fields are shown.
+            key_names: Names of the keys that are known here, by fingerprint.
+            kept: For marks whose question is kept, the last day of that.
+        """
         self.beginResetModel()
-        self._rows, self._profile, self._key_names = rows, profile, key_names
+        self._rows, self._profile, self._key_names, self._kept = rows, profile, key_names, kept
         self._cells: dict[int, tuple[str, ...]] = {}
         names = tuple(field.name for field in profile.fields) if profile is not None else ()
         self.columns = ("number", "who", "when", *names, *_BEHIND_FIELDS)
@@ -152,9 +163,15 @@ class IssuedModel(RowsModel):
                 *(str(entry.number), issue.who, issue.when),
                 *some,
                 *(issue.note, payload.hex, key_words(entry, self._key_names)),
-                *(issue.model, issue.manifest),
+                *(issue.model, issue.manifest, self._kept_words(issue)),
             )
         return self._cells[row][column]
+
+    def _kept_words(self, issue: Issue) -> str:
+        """Name the day until which the question of an entry is kept; nothing where none is."""
+        series = issue.series
+        until = None if series is None else self._kept.get(series.mark(issue.payload))
+        return "" if until is None else date(until.isoformat(), language())
 
 
 def column_words() -> dict[str, str]:
@@ -168,6 +185,7 @@ def column_words() -> dict[str, str]:
         "key": translate("Issued", "Key"),
         "model": translate("Issued", "Model"),
         "manifest": translate("Issued", "Manifest"),
+        "question": translate("Issued", "Question kept until"),
     }
 
 
@@ -366,12 +384,13 @@ class IssuedView(QWidget):
         self.total, rows = issued.total, issued.rows
         before = self.model.columns
         names = {key.fingerprint: key.label for key in self._session.chosen.found.keys}
-        self.model.show_rows(rows, profile, names)
+        self.model.show_rows(rows, profile, names, issued.kept)
         if self.model.columns != before or not before:
             self._fit_columns()
         for name, column in (("note", NOTE_COLUMN), ("manifest", MANIFEST_COLUMN)):
             place = self.model.columns.index(name)
             self.table.setColumnHidden(place, not any(row[column] for row in rows))
+        self.table.setColumnHidden(self.model.columns.index("question"), not issued.kept)
         self._show_unassigned(issued.unassigned)
         self.words.say("")
         count = translate("Issued", "{n:count} {n:plural(payload|payloads)} issued")

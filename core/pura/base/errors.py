@@ -209,6 +209,12 @@ class RegisterError(PuraError):
     code = "register"
 
 
+class QuestionError(PuraError):
+    """The question store is damaged, or cannot be opened with this key."""
+
+    code = "questions"
+
+
 class PolicyError(PuraError):
     """A policy file is damaged or out of range."""
 

@@ -62,6 +62,11 @@ class Paths:
         return self.data / "register.sqlite3"
 
     @property
+    def questions(self) -> Path:
+        """The question store (SQLite), where one was begun."""
+        return self.data / "questions.sqlite3"
+
+    @property
     def caselog(self) -> Path:
         """The case log (SQLite)."""
         return self.data / "cases.sqlite3"

@@ -26,6 +26,7 @@ from pura.cli.options import (
     PayloadFields,
     PayloadOrFields,
     ProfileOfSetup,
+    QuestionStoreOption,
     SetupOption,
     StoreToWrite,
     Timestamp,
@@ -73,6 +74,14 @@ def generate(
         ),
     ] = "",
     note: Annotated[str, typer.Option(help="Purpose of the text, for the register.")] = "",
+    keep_question: Annotated[
+        bool,
+        typer.Option(
+            "--keep-question",
+            help="Keep the prompt in the question store, so that an audit can use it.",
+        ),
+    ] = False,
+    question_store: QuestionStoreOption = None,
     ids: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Write the token ids to this new file as JSON."),
@@ -134,6 +143,7 @@ def generate(
             tokens=tokens,
             epoch=epoch or "",
             seed=seed,
+            keep_question=keep_question and (question_store or True),
         )
     carried = made.mark.payload
     if ids is not None:
@@ -159,6 +169,8 @@ def generate(
     if made.entry is not None:
         number = made.entry.number
         err.print(say("register.issued", payload=carried.hex, who=who, number=number))
+    if made.question is not None:
+        err.print(say("questions.kept", number=made.question))
     if output is not None:
         write_or_refuse(output, text.encode())
         err.print(say("generated", count=int(made.ids.size)))

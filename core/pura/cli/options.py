@@ -184,6 +184,22 @@ LeaveOutOption = Annotated[
         help="Leave quotations or references out of the examined text; may be given twice.",
     ),
 ]
+QuestionsOption = Annotated[
+    bool,
+    typer.Option(
+        "--questions",
+        help="Also read each text after the stored questions that it may answer.",
+    ),
+]
+QuestionStoreOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--question-store",
+        metavar="FILE",
+        envvar="PURA_QUESTION_STORE",
+        help="File of the question store. [default: the user's]",
+    ),
+]
 PolicyOption = Annotated[
     Path | None, typer.Option("--policy", metavar="FILE", help="Policy instead of the stored one.")
 ]
@@ -289,12 +305,14 @@ class SetupParts:
         keys: All are tried.
         model: Name or path; None: the one that the profile names, else the only one installed.
         leave_out: What the set-up leaves out of examined texts.
+        questions: The set-up takes stored questions.
     """
 
     profile: Profile
     keys: tuple[KeyRef, ...]
     model: str | None
     leave_out: tuple[str, ...] = ()
+    questions: bool = False
 
 
 def setup_parts(
@@ -358,6 +376,7 @@ def setup_parts(
         keys=used.keys,
         model=model if "--model" in replaced else used.model,
         leave_out=used.leave_out,
+        questions=bool(used.questions),
     )
 
 
@@ -541,6 +560,8 @@ class AuditOptions:
     register: Annotated[
         bool, typer.Option("--register", help="Ask the register of issued payloads.")
     ] = False
+    questions: QuestionsOption = False
+    question_store: QuestionStoreOption = None
     policy: PolicyOption = None
     decoder: Annotated[str, typer.Option(help="exact, or paper (the published method).")] = (
         Choices.decoder
@@ -624,6 +645,7 @@ class AuditOptions:
             decoder=self.decoder,
             policy=self.policy,
             ask_register=self.register,
+            questions=(self.questions or parts.questions) and (self.question_store or True),
             restore=self.restore,
             stop_early=self.stop_early,
             epochs=self.epochs,

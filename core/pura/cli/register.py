@@ -23,7 +23,7 @@ from pura.cli.options import (
     stored_profiles,
 )
 from pura.cli.progress import bar_of
-from pura.cli.terminal import RowsInto, confirm, err, out, say, write_row
+from pura.cli.terminal import RowsInto, confirm, err, error_text, out, say, write_row
 from pura.cli.tree import App
 
 if TYPE_CHECKING:
@@ -224,7 +224,7 @@ def verify(
     with bar_of("bar.verify-register") as tell:
         check = verify_register(environment(), heads=heads, progress=tell)
     for fault in check.faults:
-        out.print(say("register.fault", fault=fault))
+        out.print(say("register.fault", fault=error_text(fault)))
     for noted, row in check.heads.items():
         key = "register.head-gone" if row is None else "register.head-there"
         out.print(say(key, head=noted, row=row or 0))

@@ -257,8 +257,27 @@ ROWS: Final[dict[str, tuple[str, Fields]]] = {
             "keys": [_texts("name fingerprint")],
             "model": (str, "Name of the model; empty: the one that the profile names."),
             "leave_out": ([str], "What is left out of the examined texts by rule."),
+            "questions?": (bool, "Texts are read after stored questions as well."),
             "ready": (bool, "Whether an audit can begin: all parts are here and fit."),
         },
+    ),
+    "question-store": (
+        "What can be said of a question store without its key.",
+        {
+            "there": (bool, "There is a store; else the numbers are 0."),
+            **dict.fromkeys(("questions", "expired"), int),
+            "days": (int, None),
+            **_maybe(str, "oldest newest"),
+            "key": (str, "Fingerprint of its key."),
+        },
+    ),
+    "question-erasure": (
+        "How many stored questions were erased, those that had expired among them.",
+        {"erased": int},
+    ),
+    "question-check": (
+        "Whether a question store holds what was written.",
+        {"questions": int, "sound": bool, "faults": [str]},
     ),
     "token": (
         "A token that a detector is asked with.",

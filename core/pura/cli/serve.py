@@ -23,6 +23,7 @@ from pura.cli.options import (
     ModelOption,
     PolicyOption,
     ProfileOfSetup,
+    QuestionStoreOption,
     SetupOption,
     environment,
     key_of_mark,
@@ -160,6 +161,14 @@ def run(
     device: DeviceOption = "auto",
     dtype: DtypeOption = "float32",
     policy: PolicyOption = None,
+    questions: Annotated[
+        bool,
+        typer.Option(
+            "--questions",
+            help="Read what token holders send after stored questions too, never the public's.",
+        ),
+    ] = False,
+    question_store: QuestionStoreOption = None,
     jobs: JobsOption = 1,
     engine: EngineOption = "local",
     listen: Annotated[
@@ -292,6 +301,7 @@ def run(
             model=parts.model,
             policy=policy,
             leave_out=parts.leave_out,
+            questions=(questions or parts.questions) and (question_store or True),
         )
         log = Log()
         with (

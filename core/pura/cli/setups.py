@@ -10,6 +10,7 @@ from pura.cli.options import (
     JsonLines,
     LeaveOutOption,
     ModelOption,
+    QuestionsOption,
     ReplaceFile,
     Yes,
     environment,
@@ -46,6 +47,7 @@ def new(
     ],
     model: ModelOption = None,
     leave_out: LeaveOutOption = None,
+    questions: QuestionsOption = False,
     force: ReplaceFile = False,
 ) -> None:
     """Store a set-up of a key, a profile and a model that are here.
@@ -65,6 +67,7 @@ def new(
         keys=keys,
         model=model or "",
         leave_out=together(tuple(leave_out or ())),
+        questions=questions,
         replace=force,
     )
     err.print(say("setup.stored", name=setup.name))
@@ -125,6 +128,7 @@ def _show(at: Environment, setup: StoredSetup, *, as_json: bool) -> None:
             ],
             "model": setup.model,
             "leave_out": list(setup.leave_out),
+            **({"questions": True} if setup.questions else {}),
             "ready": not setup_faults(at, setup),
         }
         write_row(row, "setup")
@@ -140,3 +144,5 @@ def _show(at: Environment, setup: StoredSetup, *, as_json: bool) -> None:
     )
     if setup.leave_out:
         out.print(say("setup.leave-out", names=", ".join(setup.leave_out)))
+    if setup.questions:
+        out.print(say("setup.questions"))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TextIO, TypeVar
 
 import typer
 
-from pura.base.catalogue import Value, catalogue
+from pura.base.catalogue import Phrase, Value, catalogue
 from pura.base.errors import InputError, KeyFormatError, PuraError, SigningError, os_error_as
 from pura.base.files import refuse_taken
 from pura.base.numerals import LANGUAGES, visible, visible_lines
@@ -149,6 +149,11 @@ Language = Annotated[
 def say(key: str, /, **values: Value) -> str:
     """Return a text of the volume ``command`` in the language of this run."""
     return catalogue("command").fill(key, language(), values)
+
+
+def error_text(error: Phrase) -> str:
+    """Return a text of the volume ``errors`` in the language of this run."""
+    return catalogue("errors").fill(error.key, language(), error.values)
 
 
 class _Rows:

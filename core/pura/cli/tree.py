@@ -22,7 +22,10 @@ from pura.base.catalogue import catalogue
 from pura.base.numerals import LANGUAGES
 from pura.cli.terminal import err, language, rows_into, say, use_language
 
-_MEANS: Final = "setup_name profile key key_file epochs model device dtype also register policy"
+_MEANS: Final = (
+    "setup_name profile key key_file epochs model device dtype also register questions"
+    " question_store policy"
+)
 _READING: Final = "decoder restore stop_early weigh trust encoding leave_out part"
 _FOLDERS: Final = "recursive include exclude hidden links"
 COMMANDS: Final = (
@@ -37,6 +40,7 @@ COMMANDS: Final = (
     ("bundle", "keys:bundles", "What a team shares, in one file under one passphrase."),
     ("power", "power:app", "How often marked texts of your own kind are found."),
     ("register", "register:app", "The register of issued payloads."),
+    ("questions", "questions:app", "The question store: what stood before answers, sealed."),
     ("report", "report:app", "Reports: make, sign and check them."),
     ("manifest", "manifest:app", "Signed metadata (C2PA) that goes with a text's mark."),
     ("caselog", "caselog:app", "The case log: cases, and what was saved in them."),
@@ -94,7 +98,8 @@ HEADINGS: Final = {
         "page.work": "jobs engine shard journal",
     },
     "serve": {
-        "page.means": "setup_name profile key key_file model device dtype policy",
+        "page.means": "setup_name profile key key_file model device dtype policy questions"
+        " question_store",
         "page.work": "jobs engine",
         "page.listening": "listen certificate certificate_key without_tls proxy host",
         "page.answers": "anyone per_day per_day_block release name contact languages",
@@ -175,6 +180,9 @@ EXAMPLES: Final = {
     "profile new": "--bits 36 --name house",
     "profile remove": "house",
     "profile show": "house",
+    "questions erase": "--before 2026-11-01",
+    "questions status": "",
+    "questions verify": "",
     "register add": "0x1a2b3c4d5 --profile house --key newsroom --who 'City paper'",
     "register assign": "--profile house --key newsroom --rows 1-500",
     "register export": "issued.csv",

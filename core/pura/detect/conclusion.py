@@ -11,9 +11,17 @@ from functools import cached_property
 from pura.detect import record_facts
 from pura.detect.decode.pooling import PooledPosterior
 from pura.detect.decoding import TextDecoding
-from pura.detect.key_reading import KeyReading, Strength, limits_facts, strength, strongest
+from pura.detect.key_reading import (
+    KeyReading,
+    Strength,
+    evidence,
+    limits_facts,
+    strength,
+    strongest,
+    unasked,
+)
 from pura.detect.pooling import TextPooling
-from pura.detect.prompts import prompt_facts, prompt_readings
+from pura.detect.prompts import PromptCandidate, prompt_facts, prompt_readings
 from pura.detect.reported_marks import SeparateMark, copies, mark_facts, passages_of, separate_marks
 from pura.detect.restore.variants import without_text
 from pura.detect.selected import (
@@ -39,6 +47,7 @@ from pura.record.evidence import (
     MarkFacts,
     PowerFacts,
     PriorFacts,
+    QuestionFacts,
     RereadingFacts,
     SchemeFacts,
 )
@@ -62,7 +71,8 @@ def strength_of(decoded: TextDecoding) -> Strength:
     policy, text = prepared.basis.options.policy, prepared.text
     return strength(
         trials,
-        strongest(trials),
+        # Which question a text is read after may follow from phases: these are not redrawn.
+        strongest(unasked(trials)),
         policy,
         window=decisive(trials, policy.t_found),
         tried=prepared.parts,
@@ -108,14 +118,21 @@ def select_reading(decoded: TextDecoding, pooling: TextPooling) -> Selected:
         pooling: Spreads its evidence over marks.
     """
     prepared, keys = decoded.prepared, decoded.prepared.basis.keys
-    window = decisive(decoded.trials, prepared.basis.options.policy.t_found)
-    shown = strongest(decoded.trials) if window is None else placed(window, decoded.trials)
+    threshold = prepared.basis.options.policy.t_found
+    window = decisive(decoded.trials, threshold)
+    trials = decoded.trials
+    plain = unasked(trials)
+    # Without a finding the record is about the text as it is, not after a question it may answer.
+    # After a question one key is tried; marks of others are told where several are.
+    if evidence(trials) < threshold or (len(keys) > 1 and evidence(plain) >= threshold):
+        trials = tuple(plain)
+    shown = strongest(trials) if window is None else placed(window, decoded.trials)
     posterior = _of_strongest(pooling, shown)
     if shown.begin is None:
         # Readings may disagree: the one is shown that reads what all of them together say.
         agreeing = [
             trial
-            for trial in decoded.trials
+            for trial in trials
             if trial.begin is None
             and keys[trial.number][0].fingerprint == posterior.best.key
             and trial.exact.payload == posterior.best.payload
@@ -286,7 +303,8 @@ class Conclusion:
     def prior(self) -> PriorFacts | None:
         """What the register weighs as a prior; None where it is none."""
         prior, policy = self.decoded.prior, self.decoded.prepared.basis.options.policy
-        return None if prior is None else prior.facts(self.decoded.trials, policy.register_prior)
+        trials = unasked(self.decoded.trials)
+        return None if prior is None else prior.facts(trials, policy.register_prior)
 
     @cached_property
     def limits(self) -> LimitsFacts | None:
@@ -294,7 +312,25 @@ class Conclusion:
         basis = self.decoded.prepared.basis
         if basis.issuable is None:
             return None
-        return limits_facts(basis.issuable, basis.day, self.decoded.trials)
+        return limits_facts(basis.issuable, basis.day, unasked(self.decoded.trials))
+
+    @cached_property
+    def questions(self) -> QuestionFacts | None:
+        """How stored questions entered the evidence; None without a store."""
+        facts = self.decoded.questions
+        if facts is None:
+            return None
+        facts = replace(facts, shown=self.selected.trial.question)
+        nameless = self.outcome.verdict != "mark" or self.withheld
+        return replace(facts, same_payload=None, gain=None, fits="") if nameless else facts
+
+    @property
+    def _opening(self) -> PromptCandidate:
+        """What the shown reading began with; of one after a stored question its record says it."""
+        prepared, trial = self.decoded.prepared, self.selected.trial
+        if trial.question is None:
+            return prepared.openings[trial.reading]
+        return PromptCandidate(variant=trial.variant, ids=(), candidate=None)
 
     @cached_property
     def rereading(self) -> RereadingFacts | None:
@@ -383,6 +419,7 @@ class Conclusion:
             power=self.power,
             prior=self.prior,
             limits=self.limits,
+            questions=self.questions,
             register=register,
             marks=self.facts,
             more_marks=self.more_marks,
@@ -433,7 +470,7 @@ class Conclusion:
             created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
             input=record_facts.input_facts(text.document, best.seen.text_tokens, record_text),
             text=record_text if options.keep_text else None,
-            prompt=prompt_facts(text.prompts, openings[best.reading]),
+            prompt=prompt_facts(text.prompts, self._opening),
             key=record_facts.key_facts(*keys[best.number]),
             keys=tuple(record_facts.key_facts(*key) for key in keys),
             profile=basis.profile,
@@ -464,6 +501,7 @@ class Conclusion:
             more_marks=self.more_marks,
             variants=readings if options.keep_text else without_text(readings),
             prompts=prompt_readings(text.prompts, openings, trials, best),
+            questions=self.questions,
             prior=self.prior,
             limits=self.limits,
             stopped=decoded.stopped,
@@ -497,7 +535,7 @@ class Conclusion:
         options, model, profile = basis.options, basis.model, basis.profile
         readings = selected.trial.paper.readings
         stated = len(marks) < 2 and not self.withheld
-        shown, use = prepared.openings[selected.trial.reading], options.use
+        shown, use = self._opening, options.use
         return FindingContext(
             tokens=selected.spans.shape[0],
             key=basis.keys[selected.trial.number][0].fingerprint,
@@ -507,6 +545,7 @@ class Conclusion:
             beginning_known=profile.chat_template is not None,
             candidates=len(text.prompts),
             candidate=0 if shown.candidate is None else shown.candidate + 1,
+            questions=self.questions,
             verifier=model.name,
             generator=profile.model,
             verifier_fingerprint=model.fingerprint,

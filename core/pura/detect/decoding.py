@@ -22,7 +22,7 @@ from pura.detect.options import Notice
 from pura.detect.prepared import PreparedText
 from pura.detect.readings import Readings
 from pura.detect.windows import Windows, windows_of
-from pura.record.evidence import StopFacts
+from pura.record.evidence import QuestionFacts, StopFacts
 from pura.scheme import I64
 from pura.words.sentences import Sentence, sentence
 
@@ -48,6 +48,7 @@ class TextDecoding:
         prior: How issued payloads weigh; None where all payloads weigh alike.
         stopped: Where reading was stopped early; None where all was read.
         handled: Signs that the text was handled, those of its reading too.
+        questions: What became of stored questions; None without a store.
     """
 
     prepared: PreparedText
@@ -55,6 +56,7 @@ class TextDecoding:
     prior: RegisterPrior | None
     stopped: StopFacts | None
     handled: tuple[str, ...]
+    questions: QuestionFacts | None = None
 
     @property
     def windows(self) -> Windows | None:

@@ -40,6 +40,8 @@ class KeyTrial:
         reading: Which reading: a form of the text after a beginning.
         log10_weight: log10 of what its e-value counts in the evidence of the text.
         begin: The first token of a window that was read again; None for the text.
+        question: Row of the stored question after which the text was read; None where it was read
+            without one.
     """
 
     number: int = 0
@@ -47,6 +49,7 @@ class KeyTrial:
     reading: int = 0
     log10_weight: float
     begin: int | None = None
+    question: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -194,6 +197,24 @@ def evidence(
     return float(np.logaddexp.reduce(values * math.log(10)) / math.log(10))
 
 
+def total_evidence(
+    trials: Sequence[KeyReading], other_schemes: Sequence[float] = ()
+) -> tuple[float, float]:
+    """Return log10 of what this scheme says by itself, and of the evidence of the text.
+
+    Args:
+        trials: All of a text.
+        other_schemes: log10 of what other schemes say of it.
+    """
+    own = evidence(trials) + math.log10(1 + len(other_schemes))
+    return own, significance.combine([own, *other_schemes])
+
+
+def unasked(trials: Sequence[KeyReading]) -> list[KeyReading]:
+    """Return the trials of a text that was read without a stored question."""
+    return [trial for trial in trials if trial.question is None]
+
+
 def strength(
     trials: Sequence[KeyReading],
     best: KeyReading,
@@ -222,8 +243,7 @@ def strength(
         other_schemes: log10 of what other schemes say of the text.
         checkpoint: Called often; may raise.
     """
-    own = evidence(trials) + math.log10(1 + len(other_schemes))
-    log10_e = significance.combine([own, *other_schemes])
+    own, log10_e = total_evidence(trials, other_schemes)
     if why := _needless(log10_e, best, window, policy):
         note = sentence(f"log.redraw-{why}")
         return Strength(log10_e=log10_e, own=own, p_redraw=None, draws=0, seed=seed, note=note)

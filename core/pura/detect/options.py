@@ -13,6 +13,7 @@ from pura.detect.verdict.policy import Policy, default_policy
 from pura.detect.verdict.power import PowerTable
 from pura.documents import Document, under_rule
 from pura.documents.manifests import in_texts
+from pura.questions.store import QuestionStore
 from pura.record.evidence import SchemeFacts
 from pura.record.provenance import ManifestFacts
 from pura.record.surroundings import StepReport
@@ -57,6 +58,7 @@ class Options:
         decoder: Which payload is reported: ``exact`` or ``paper``.
         policy: The decision rule.
         register: The register of issued payloads, asked after the verdict is fixed.
+        questions: The stored questions, after which the text is read as well; None takes none.
         candidates: How many payloads to list.
         keep_text: Whether the record holds the text itself.
         restore: Also read the text as it was before it was handled, where it shows signs of that.
@@ -76,6 +78,7 @@ class Options:
     decoder: str = "exact"
     policy: Policy = field(default_factory=default_policy)
     register: Register | None = None
+    questions: QuestionStore | None = None
     candidates: int = 32
     keep_text: bool = True
     restore: bool = True

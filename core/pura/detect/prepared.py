@@ -81,6 +81,7 @@ class PreparedText:
             readings=len(self.openings),
             forms=tuple(int(tokens.ids.size) for tokens in self.tokens),
             schemes=1 + len(self.text.other_schemes),
+            questions=self.basis.options.questions is not None,
         )
 
     @property

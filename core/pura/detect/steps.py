@@ -25,6 +25,7 @@ from pura.detect.key_reading import weigh
 from pura.detect.options import AuditText
 from pura.detect.pooling import TextPooling
 from pura.detect.prepared import prepare
+from pura.detect.question_readings import read_after_questions
 from pura.detect.readings import ReadingRequest, Readings
 from pura.detect.step_log import StepLog, characters_noted, input_noted, rule_noted
 from pura.detect.third_party import (
@@ -47,7 +48,8 @@ def detect(basis: AuditBasis, text: AuditText) -> Generator[ReadingRequest, Read
         text: The text, with what is known of it.
 
     Yields:
-        What the model is to read: once all of the text, and windows of a long one again.
+        What the model is to read: once all of the text, windows of a long one again, and the text
+        after stored questions.
 
     Returns:
         The record.
@@ -86,6 +88,7 @@ def detect(basis: AuditBasis, text: AuditText) -> Generator[ReadingRequest, Read
         answer = yield windows.reading_request(basis.beginning)
         with log.resumed(answer.seconds) as note:
             decoded = decode_windows(decoded, windows, answer, note)
+    decoded = yield from read_after_questions(decoded, log)
     with log.step(9) as note:  # significance: the evidence over all keys, readings and windows
         strength = strength_of(decoded)
         note.append(strength.note)

@@ -19,7 +19,7 @@ import numpy as np
 
 from pura.detect.decode.marks import Mark
 from pura.detect.decode.paper import decode as decode_paper
-from pura.detect.key_reading import KeyReading, evidence, weigh
+from pura.detect.key_reading import KeyReading, evidence, unasked, weigh
 from pura.detect.readings import ReadingRequest
 from pura.record.evidence import RereadingFacts
 from pura.scheme import F64, I64, Schedule
@@ -33,6 +33,9 @@ STRIDE: Final = 32
 
 WEIGHT: Final = 0.25
 """Part of the evidence that all windows of a long text share."""
+
+QUESTIONS: Final = 0.5
+"""Part of the evidence that readings after stored questions share, where a store takes part."""
 
 _TOKENS_A_WINDOW: Final = 2_500  # so that at most 5.2 % of a text is read again
 _NEAR: Final = (-1, 0, -2, 1)  # windows around a place, in strides, the likeliest first
@@ -70,12 +73,14 @@ class Weights:
         readings: Of the text: its forms, and the first one after each candidate prompt.
         forms: Tokens of each form of the text, as found first.
         schemes: How many are tried, PURA's among them; each has the same part.
+        questions: A store of questions takes part, tried or not.
     """
 
     keys: int
     readings: int
     forms: tuple[int, ...]
     schemes: int = 1
+    questions: bool = False
 
     @property
     def again(self) -> bool:
@@ -84,8 +89,13 @@ class Weights:
 
     @property
     def cost(self) -> float:
-        """log10 by which the windows lower what a first reading says."""
-        return -math.log10(1 - WEIGHT) if self.again else 0.0
+        """log10 by which windows and stored questions lower what a first reading says."""
+        return self.question_cost - (math.log10(1 - WEIGHT) if self.again else 0.0)
+
+    @property
+    def question_cost(self) -> float:
+        """log10 by which stored questions lower what is read without them."""
+        return -math.log10(1 - QUESTIONS) if self.questions else 0.0
 
     @property
     def first(self) -> float:
@@ -95,7 +105,15 @@ class Weights:
     def second(self, form: int) -> float:
         """log10 of the weight of a window under one key."""
         parts = self.schemes * self.keys * len(self.forms) * windows(self.forms[form])
-        return math.log10(WEIGHT / parts)
+        return math.log10(WEIGHT / parts) - self.question_cost
+
+    def after_question(self, share: float) -> float:
+        """Return log10 of the weight of a reading after a stored question, under its one key.
+
+        Args:
+            share: Its share of what all of them have together.
+        """
+        return math.log10(QUESTIONS * share / self.schemes)
 
     def alone(self, form: int, trials: Sequence[KeyReading]) -> float:
         """Return log10 of what one form of the text says alone, read for the first time and again.
@@ -113,7 +131,7 @@ class Weights:
             ]
         )
         alone = float(np.logaddexp.reduce(parts * math.log(10)) / math.log(10))
-        return alone + math.log10(self.schemes)
+        return alone + math.log10(self.schemes) + self.question_cost
 
 
 def readings_of_form(form: int, trials: Sequence[KeyReading]) -> list[KeyReading]:
@@ -285,7 +303,7 @@ def rereading_facts(
         windows=windows(weights.forms[form]),
         read=len(second),
         tokens=sum(trial.ids.size for trial in second),
-        log10_first=evidence([trial for trial in trials if trial.begin is None]),
+        log10_first=evidence([trial for trial in unasked(trials) if trial.begin is None]),
         log10_second=evidence(second) if second else None,
         first_token=shown.begin,
         last_token=last.get(shown.begin),

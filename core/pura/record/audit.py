@@ -22,6 +22,7 @@ from pura.record.evidence import (
     PowerFacts,
     PriorFacts,
     PromptReading,
+    QuestionFacts,
     RereadingFacts,
     SchemeFacts,
     StepEvidence,
@@ -113,6 +114,7 @@ class Audit:
         variants: The readings of the text that the evidence is the mean of.
         prompts: The readings after candidate prompts, where several were given; they and
             ``variants``, which are read without any, are what the evidence is the mean of.
+        questions: How stored questions entered the evidence; None without a store.
         prior: How issued payloads entered the evidence; None where all payloads weigh alike.
         limits: How limits of the payload's fields did; None where the profile has none. The
             profile of the record says ``today`` as the day of the audit.
@@ -156,6 +158,7 @@ class Audit:
     more_marks: bool = later(False)
     variants: tuple[VariantFacts, ...] = ()
     prompts: tuple[PromptReading, ...] = later(())
+    questions: QuestionFacts | None = later(None)
     prior: PriorFacts | None = later(None)
     limits: LimitsFacts | None = later(None)
     stopped: StopFacts | None = later(None)
@@ -352,8 +355,7 @@ class Audit:
             wording=wording,
             provenance=self.provenance,
             layers=layers_of(self.provenance, self.bindings, marked=marked),
-            conditions=layers_said(self.provenance, self.bindings, marked=marked)
-            or self.input.conditions,
+            conditions=self._conditions(),
             cautions=self.cautions,
             undone=self.undone,
             handling=self.handling,
@@ -370,6 +372,13 @@ class Audit:
             profile_fingerprint=self.profile.fingerprint,
             model_fingerprint=self.model.fingerprint,
         )
+
+    def _conditions(self) -> tuple[Sentence, ...]:
+        """What is said beside the answer: of manifests, hidden characters, a stored question."""
+        marked = self.verdict == "mark"
+        layers = layers_said(self.provenance, self.bindings, marked=marked)
+        fit = None if self.questions is None else self.questions.fit
+        return (*(layers or self.input.conditions), *(() if fit is None else (fit,)))
 
     def other_key_title(self, candidate: CandidateFacts) -> str:
         """Return the key of a candidate of another key, as ``name (fingerprint)``.

@@ -15,11 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from pura.base.catalogue import phrase
-from pura.base.decoder import JSON_NAME, DecodeError, Form, json_name, later, left_out
+from pura.base.decoder import JSON_NAME, DecodeError, Form, json_name, later, left_out, one_of
 from pura.base.errors import ProfileError, RecordError
 from pura.base.json_text import PIECE
 from pura.record.naming import CandidateFacts, Passage
 from pura.scheme import FieldValue, Profile
+from pura.words.sentences import Sentence
 
 
 def encode(value: Any) -> Any:
@@ -370,6 +371,76 @@ class PromptReading:
     tokens: int
     log10_e: float | None
     shown: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuestionReading:
+    """The text as found, read after a stored question; never its words.
+
+    Attributes:
+        number: Of its row in the store; of several with the same tokens the likeliest.
+        same: How many rows with the same tokens it stands for.
+        by: What led to it: ``words`` that it shares with the text, or the ``number`` that the text
+            carries.
+        tokens: Tokens that stood before the answer.
+        until: Last day on which it is kept, ISO 8601.
+        weight: Part of the evidence that this reading has.
+        log10_e: log10 of its own evidence; of one that is not counted, what the payloads of its
+            answers say, of a longer text at its beginning.
+        counted: It is part of the evidence; else it would add next to nothing.
+    """
+
+    number: int
+    same: int
+    by: Annotated[str, one_of("words", "number")]
+    tokens: int
+    until: str
+    weight: float
+    log10_e: float
+    counted: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuestionFacts:
+    """How stored questions entered the evidence (evidence.md §3, "Stored questions").
+
+    Attributes:
+        stored: Questions of the store.
+        weight: Part of the evidence that all readings after stored questions share, read or not.
+        log10_without: log10 of what the text says when it is read without any of them.
+        tried: Those after which it was read, in this order.
+        carried: Row of the question that carries more than half of the evidence; None where none
+            does.
+        shown: Row of the question after which the shown reading was read; None where it was read
+            without one.
+        same_payload: How many stored questions have an answer with the payload that the text
+            carries; None where none is identified.
+        gain: log10 by which the question of that payload makes it likelier, the largest of those
+            that were read; None without one.
+        fits: ``yes``: the text fits the question that was asked; ``no``: it does not; empty where
+            neither can be said.
+    """
+
+    stored: int
+    weight: float
+    log10_without: float
+    tried: tuple[QuestionReading, ...]
+    carried: int | None = None
+    shown: int | None = None
+    same_payload: int | None = None
+    gain: float | None = None
+    fits: Annotated[str, one_of("yes", "no", "")] = ""
+
+    @property
+    def fit(self) -> Sentence | None:
+        """Whether the text fits the question that was asked; None where neither can be said."""
+        if self.fits == "no":
+            return Sentence(key="question.unlike")
+        if self.fits != "yes":
+            return None
+        if self.carried is None:
+            return Sentence(key="question.fits")
+        return Sentence(key="question.fits-number", values={"number": str(self.carried)})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -89,7 +89,8 @@ class Finding:
         provenance: Signed manifests that came with the text.
         layers: How mark and manifests stand to each other, as
             :func:`~pura.record.provenance.layers_of` says it; empty where there is nothing to say.
-        conditions: What is said of them, or of what else was hidden among the characters.
+        conditions: What is said of them, or of what else was hidden among the characters; then
+            whether the text fits the stored question of its payload.
         cautions: What weakens or limits the findings.
         undone: What of the text's handling was undone in one of the readings that count.
         handling: What of it was undone in the reading that the findings are about.
@@ -438,7 +439,8 @@ def _layers(finding: Finding, released: tuple[str, ...] | None, language: str) -
     """Say what is said of manifests, by the same rule."""
     known = bool(finding.provenance) and all(one.state == VALID for one in finding.provenance)
     if released is None or known:
-        return " ".join(rendered(finding.conditions, language))
+        of_layers = [one for one in finding.conditions if not one.key.startswith("question.")]
+        return " ".join(rendered(of_layers, language))
     each = (sentence for one in finding.provenance for sentence in one.said)
     return " ".join(rendered(each, language))
 

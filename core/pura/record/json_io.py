@@ -30,6 +30,7 @@ _SUMMARY: Final = (
     "decoder",
     "cautions",
     "prompts",
+    "questions",
     "prior",
     "limits",
     "stopped",
@@ -235,7 +236,10 @@ def findings_digest(audit: Audit, form: int = FORM) -> str:
     # Records of earlier versions keep their number: what they called payload keeps that name here.
     whole["payload"] = whole["decoded"]
     part: dict[str, Any] = {name: whole[name] for name in _PARTS}
-    later = ("marks", "more_marks", "prompts", "prior", "limits", "power", "stopped", "rereading")
+    later = (
+        *("marks", "more_marks", "prompts", "questions", "prior", "limits", "power", "stopped"),
+        "rereading",
+    )
     part |= {name: whole[name] for name in later if name in whole}
     part["keys"] = [key["fingerprint"] for key in whole["keys"]]
     part["model"] = whole["model"]["fingerprint"]

@@ -43,7 +43,7 @@ def details(audit: Audit, labels: Labels) -> list[Block]:
     """Return what was measured besides: readings, schemes, payloads, register, bits."""
     if audit.verdict == "not-examinable":
         return []
-    blocks = [*_variants(audit, labels), *_schemes(audit, labels)]
+    blocks = [*_variants(audit, labels), *_questions(audit, labels), *_schemes(audit, labels)]
     if audit.profile.foreign is None:
         blocks += [*_candidates(audit, labels), *_bits(audit, labels)]
     return blocks
@@ -163,6 +163,37 @@ def _variants(audit: Audit, labels: Labels) -> list[Block]:
     head = (*map(labels, ("variant.name", "tokens", "usable")), "L", labels("variant.undone"))
     sides = ("left", "right", "right", "right", "left")
     return [heading(labels("runs")), table(head, rows, sides, (0.26, 0.1, 0.16, 0.1, 0.38))]
+
+
+def _questions(audit: Audit, labels: Labels) -> list[Block]:
+    """Return after which stored questions the text was read; their words are in no report."""
+    facts = audit.questions
+    if facts is None:
+        return []
+    language = labels.language
+    totals = labels(
+        "questions.stored",
+        n=numerals.count(facts.stored, language),
+        w=number(facts.weight, 2, labels),
+        l=number(facts.log10_without, 1, labels),
+    )
+    blocks = [heading(labels("questions")), paragraph(totals)]
+    rows = []
+    for reading in facts.tried:
+        name = _marked(str(reading.number), reading.number == facts.shown, labels)
+        by = labels(f"questions.by-{reading.by}")
+        counts = (numerals.count(n, language) for n in (reading.same, reading.tokens))
+        until = numerals.date(reading.until, language)
+        rows.append(
+            (name, by, *counts, f"{reading.weight:.2g}", number(reading.log10_e, 1, labels), until)
+        )
+    if rows:
+        names = ("number", "by", "same")
+        head = (*(labels(f"questions.{name}") for name in names), labels("tokens"))
+        head += (labels("weight"), "L", labels("questions.until"))
+        sides = ("left", "left", *("right",) * 4, "left")
+        blocks.append(table(head, rows, sides, (0.2, 0.16, 0.12, 0.1, 0.12, 0.1, 0.2)))
+    return blocks
 
 
 def _schemes(audit: Audit, labels: Labels) -> list[Block]:

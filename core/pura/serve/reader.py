@@ -308,7 +308,8 @@ class Reader:
             cluster. One local job is this process.
 
     Raises:
-        ServeError: There are too few workers to read a long text beside others.
+        ServeError: There are too few workers to read a long text beside others, or stored questions
+            are asked of workers.
     """
 
     def __init__(
@@ -324,6 +325,9 @@ class Reader:
         self._own = (engine, jobs) == ("local", 1)
         if not self._own and jobs < _LEAST_ACTORS:
             raise ServeError("serve.jobs", least=_LEAST_ACTORS, code="usage")
+        if setup.questions and not self._own:
+            # A worker reads texts of the public as well, who may not search what others asked.
+            raise ServeError("serve.questions", code="usage")
         self._at, self.setup = environment, resolved(environment, setup)
         self._text_s, self._long = text_s, long_characters
         self._engine, self._jobs = engine, jobs
@@ -345,15 +349,16 @@ class Reader:
         """
         with ExitStack() as held:
             # Here, where somebody can be asked for a passphrase.
-            keys = held.enter_context(self._at.opened_keys(self.setup.needed_keys))
+            keys = held.enter_context(self._at.opened_keys(self.setup.lent_keys))
             if self._own:
                 lent = replace(self._at, lent_keys={key.fingerprint: key for key, _ in keys})
                 held.callback(self._stop)
                 # One after another: the second finds the model loaded.
                 for line in (self._short, self._lengthy):
                     self._begin([((line,), lambda: here(lent, self.setup))])
+                public = replace(self.setup, questions=False, question_key="")
                 for line in (self._public_short, self._public_lengthy):
-                    self._begin([((line,), lambda: here(lent, self.setup, self._give_way))])
+                    self._begin([((line,), lambda: here(lent, public, self._give_way))])
             else:
                 start = held.enter_context(
                     workers(

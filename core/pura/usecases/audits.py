@@ -39,6 +39,7 @@ from pura.usecases.choices import Choices, together, trusted
 from pura.usecases.environment import Environment, OpenKey
 from pura.usecases.keys import epoch_keys, refuse_kind
 from pura.usecases.measurements import tables_of
+from pura.usecases.questions import open_questions, question_key, questions_path
 from pura.usecases.setups import keyless, setup_faults, setup_folder
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ class Setup(Choices):
             installation.
         day: What ``today`` stands for in limits of the profile's fields; None takes the day on
             which each call of :meth:`Prepared.audit_many` or :meth:`Prepared.stream` begins.
+        question_key: Fingerprint of the question store's key, once :func:`resolved` knows it.
     """
 
     keys: tuple[KeyRef, ...]
@@ -74,6 +76,7 @@ class Setup(Choices):
     model: str | None = None
     tables: tuple[PowerTable, ...] | None = None
     day: dt.date | None = None
+    question_key: str = ""
 
     @property
     def foreign(self) -> tuple[Profile, ...]:
@@ -90,6 +93,13 @@ class Setup(Choices):
         for one in self.also if self.keys else self.foreign:
             needed.setdefault(one.key or "", KeyRef(fingerprint=one.key or ""))
         return tuple(needed.values())
+
+    @property
+    def lent_keys(self) -> tuple[KeyRef, ...]:
+        """The keys that a worker elsewhere needs: those, and that of the question store."""
+        own = {ref.fingerprint for ref in self.needed_keys}
+        further = {self.question_key} - own - {""}
+        return (*self.needed_keys, *(KeyRef(fingerprint=name) for name in further))
 
 
 def stored_setup(
@@ -124,6 +134,7 @@ def stored_setup(
         profile=profile or environment.profiles.get(setup.profile),
         model=None if other_model else setup.model or None,
         leave_out=setup.leave_out,
+        questions=setup.questions,
     )
 
 
@@ -144,6 +155,7 @@ def resolved(environment: Environment, setup: Setup) -> Setup:
         policy=policy,
         tables=tables,
         trust=trust_of(environment, setup),
+        question_key=question_key(environment, setup.questions) if setup.questions else "",
     )
 
 
@@ -278,6 +290,10 @@ class Prepared:
             issued = self._held.enter_context(
                 registers.open_register(environment, must_exist=bool(setup.ask_register))
             )
+        stored = None
+        if setup.questions:
+            file = questions_path(environment, setup.questions)
+            stored = self._held.enter_context(open_questions(environment, file, read_only=True))
         self._keys = self._held.enter_context(environment.opened_keys(setup.needed_keys))
         progress(Stage(name="model"))
         reads = setup.profile.foreign is None or setup.weigh
@@ -288,6 +304,7 @@ class Prepared:
         self._options = replace(
             self._options,
             register=issued,
+            questions=stored,
             power_tables=setup.tables or (),
             epochs=setup.epochs,
             use=_use_of(environment, setup, issued),
@@ -628,8 +645,9 @@ def audit_again(
 
     Raises:
         ReportFileError: The record leaves out what is needed (``repeat-text``, ``repeat-prompt``,
-            ``repeat-ids``), or key, model, the register that was the prior or a power table are
-            not here (``repeat-key``, ``repeat-model``, ``repeat-register``, ``repeat-power``).
+            ``repeat-questions``, ``repeat-ids``), or key, model, the register that was the prior
+            or a power table are not here (``repeat-key``, ``repeat-model``, ``repeat-register``,
+            ``repeat-power``).
         PuraError: Key or model cannot be used.
     """
     from pura.detect.restore.variants import CASE, FOUND, IDS, LAYOUT, RESTORED, SPELLING
@@ -637,6 +655,8 @@ def audit_again(
     readings = {reading.name: reading for reading in record.variants}
     if IDS in readings:
         raise ReportFileError("repeat.ids", code="repeat-ids")
+    if record.questions is not None:
+        raise ReportFileError("repeat.questions", code="repeat-questions")
     if record.prompt.known or record.prompts:
         raise ReportFileError("report.prompt", code="repeat-prompt")
     found = readings.get(FOUND)

@@ -97,7 +97,7 @@ class AuditPlan:
 
 def fingerprints(setup: Setup) -> list[str]:
     """Return the keys that a set-up needs, by fingerprint."""
-    return [key.fingerprint for key in setup.needed_keys]
+    return [key.fingerprint for key in setup.lent_keys]
 
 
 ENGINES: Final = ("local", "ray")
@@ -301,7 +301,7 @@ def _settings(environment: Environment, setup: Setup) -> dict[str, Any]:
             version = asked.version() if asked is not None else None
     return {
         "version": __version__,
-        "keys": fingerprints(setup),
+        "keys": [key.fingerprint for key in setup.needed_keys],
         "profile": setup.profile.fingerprint,
         "model": _model_of(environment, setup),
         "dtype": environment.dtype,
@@ -313,6 +313,7 @@ def _settings(environment: Environment, setup: Setup) -> dict[str, Any]:
         **({DAY: (setup.day or latest_day()).isoformat()} if setup.profile.names_today else {}),
         **({"also": [one.fingerprint for one in setup.also]} if setup.also else {}),
         **({"weigh": True} if setup.weigh else {}),
+        **({"questions": setup.question_key} if setup.questions else {}),
         **({"trust": sha256(trust.encode())} if (trust := trust_of(environment, setup)) else {}),
     }
 
@@ -382,7 +383,7 @@ def _engine(environment: Environment, plan: BatchPlan, engine: str, jobs: int) -
             yield here(reading(ready, records=plan.records))
             return
         # Here, where somebody can be asked for a passphrase; workers get copies.
-        keys = opened.enter_context(environment.opened_keys(plan.setup.needed_keys))
+        keys = opened.enter_context(environment.opened_keys(plan.setup.lent_keys))
 
         def lend() -> list[bytearray]:
             return [key.copy_secret() for key, _ in keys]

@@ -172,6 +172,8 @@ class Choices:
             one.
         ask_register: True asks the register of issued payloads, and wants one; False does not
             ask; None asks where there is one.
+        questions: Also read texts after the stored questions that they may answer: of the user's
+            question store, or of another file.
         restore: Also read the text with typographic substitutions undone.
         stop_early: Read no further once the evidence has reached what is ever reported; False does
             what the policy says.
@@ -191,6 +193,7 @@ class Choices:
     decoder: str = DECODERS[0]
     policy: Path | Policy | None = None
     ask_register: bool | None = None
+    questions: Path | bool = False
     restore: bool = True
     stop_early: bool = False
     follow: bool = False

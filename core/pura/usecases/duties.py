@@ -24,6 +24,7 @@ from pura.report.regulators import Duty, DutyState, entries_of
 from pura.scheme import Profile
 from pura.usecases.environment import Environment
 from pura.usecases.measurements import tables_of
+from pura.usecases.questions import questions_status
 
 PROVENANCE: Final = ("encypher_c2pa", "c2pa_text", "c2pa_text_binding", "cbor2")
 """What the extra ``provenance`` brings, as it is imported."""
@@ -275,6 +276,21 @@ def _logged(of: Deployment) -> Seen:
     return "have", phrase("logged.have", count=count)
 
 
+def _stored(of: Deployment) -> Seen:
+    path = of.at.paths.questions
+    try:
+        store = questions_status(of.at)
+    except PuraError:
+        return "partly", phrase("stored.damaged")
+    if store is None:
+        return "have", phrase("stored.none")
+    if exposed(path.parent) and (command := exposed(path)):
+        return "partly", phrase("stored.open", command=command)
+    if store.expired:
+        return "partly", phrase("stored.expired", count=store.expired)
+    return "have", phrase("stored.have", count=store.questions, days=store.days)
+
+
 DUTIES: Final[tuple[tuple[str, Phrase, Callable[[Deployment], Seen]], ...]] = (
     ("marked", phrase("source.act-and-code", place="1.1.2"), _marked),
     ("layers", phrase("source.code", place="1.1.1"), _layers),
@@ -292,6 +308,7 @@ DUTIES: Final[tuple[tuple[str, Phrase, Callable[[Deployment], Seen]], ...]] = (
     ("signpost", phrase("source.routed", place="3.4(c)"), _signpost),
     ("gap", phrase("source.guidelines", place="146–148"), _gap),
     ("logged", phrase("source.code", place="1.1.3"), _logged),
+    ("stored", phrase("source.gdpr"), _stored),
 )
 """Each duty: its name, where it is asked as reported, and the function that looks."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pura.base.errors import PayloadError, PuraError, RegisterError
@@ -11,11 +12,13 @@ from pura.base.progress import Checkpoint, Progress, counted, never_cancelled, n
 from pura.detect.verdict.expect import USABLE_SHARE, readable_bits
 from pura.keys import KeyRef
 from pura.keys.epochs import today
+from pura.questions.store import AnsweredQuestion
 from pura.register.rows import Drawn, Issue, Recipient, RegisterEntry
 from pura.register.store import Register
 from pura.scheme import I64, MarkIdentity, Payload, Profile
 from pura.usecases.environment import Environment
 from pura.usecases.keys import marking_key
+from pura.usecases.questions import begin_questions, questions_path
 from pura.usecases.registers import issue_payload, open_register, revoke_issue, series_of
 
 if TYPE_CHECKING:
@@ -34,12 +37,14 @@ class MarkedText:
         mark: The key, epoch, profile and payload of its mark.
         entry: The entry of the register that says who it was written for; None where nobody was
             named.
+        question: Number of its question in the question store; None where it was not kept.
     """
 
     text: str
     ids: I64
     mark: MarkIdentity
     entry: RegisterEntry | None = None
+    question: int | None = None
 
 
 def carried_bits(profile: Profile, tokens: int) -> int:
@@ -59,6 +64,7 @@ def mark_text(
     tokens: int = 200,
     epoch: str = "",
     seed: int | None = None,
+    keep_question: Path | bool = False,
     progress: Progress = no_progress,
     checkpoint: Checkpoint = never_cancelled,
 ) -> MarkedText:
@@ -77,6 +83,8 @@ def mark_text(
         tokens: Length of the text.
         epoch: Mark with the key of this time, not the present one; ``none``: the key as it is.
         seed: Of the ordinary randomness; None takes fresh.
+        keep_question: Keep the prompt in the user's question store, or in another file, before the
+            text is returned.
         progress: Told how many tokens are written.
         checkpoint: Called before every token; may raise.
 
@@ -125,7 +133,17 @@ def mark_text(
             except BaseException:
                 _revoke(environment, entry)
                 raise
-    return MarkedText(text=made.text, ids=made.ids, mark=series.mark(payload), entry=entry)
+    mark, question = series.mark(payload), None
+    if keep_question:
+        answered = AnsweredQuestion(
+            mark=mark,
+            ids=made.prompt_ids,
+            texts=(prompt,),
+            recipient="" if recipient is None else recipient.who,
+        )
+        with begin_questions(environment, questions_path(environment, keep_question)) as store:
+            question = store.keep(answered)
+    return MarkedText(text=made.text, ids=made.ids, mark=mark, entry=entry, question=question)
 
 
 def _completed(recipient: Recipient, model: str) -> Recipient:

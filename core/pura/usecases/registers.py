@@ -6,10 +6,11 @@ for a recipient therefore takes all four, and none takes a payload alone.
 
 from __future__ import annotations
 
+import datetime as dt
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,6 +27,7 @@ from pura.register.under import IssuedUnder
 from pura.register.verification import RegisterCheck, verify
 from pura.scheme import MarkIdentity, Payload, PayloadSeries, Profile
 from pura.usecases.environment import Environment
+from pura.usecases.questions import kept_questions
 
 _RANGE: Final = re.compile(r"([0-9]{1,18})?-([0-9]{1,18})?|([0-9]{1,18})")
 
@@ -357,11 +359,13 @@ class IssuedRows:
         total: How many entries stand.
         unassigned: How many of them are of unknown key, and so name nobody.
         rows: Those that match, sorted; :func:`pura.register.store.entry_of` reads one.
+        kept: For marks whose question is kept, the last day of that.
     """
 
     total: int = 0
     unassigned: int = 0
     rows: tuple[tuple[Any, ...], ...] = ()
+    kept: Mapping[MarkIdentity, dt.date] = field(default_factory=dict)
 
 
 def select_issued(environment: Environment, **asked: Any) -> IssuedRows:
@@ -382,6 +386,7 @@ def select_issued(environment: Environment, **asked: Any) -> IssuedRows:
                 total=len(register),
                 unassigned=register.unassigned(),
                 rows=tuple(register.select(**asked)),
+                kept=kept_questions(environment),
             )
 
 

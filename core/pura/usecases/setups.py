@@ -46,6 +46,7 @@ class StoredSetup:
             one installed.
         leave_out: What is left out of the examined texts besides what the policy says, of
             :data:`~pura.record.left_out.LEAVE_OUT`.
+        questions: Texts are read after the stored questions that they may answer as well.
         schema: :data:`SCHEMA`.
     """
 
@@ -54,6 +55,7 @@ class StoredSetup:
     keys: tuple[str, ...]
     model: str = ""
     leave_out: Annotated[tuple[str, ...], _LEAVE_OUT] = later(())
+    questions: bool = later(False)
     schema: str = SCHEMA
 
 
@@ -140,6 +142,8 @@ def _write(path: Path, setup: StoredSetup) -> None:
     fields = asdict(setup)
     if not setup.leave_out:  # as programs that know no such rule write and read it
         del fields["leave_out"]
+    if not setup.questions:
+        del fields["questions"]
     encoded = json.dumps(fields, ensure_ascii=False, indent=1)
     with os_error_as(ProfileError, "file.write", name=path.name):
         write_atomic(path, encoded.encode())
@@ -202,6 +206,7 @@ def save_setup(
     keys: tuple[str, ...],
     model: str = "",
     leave_out: tuple[str, ...] = (),
+    questions: bool = False,
     replace: bool = False,
 ) -> StoredSetup:
     """Store a set-up whose parts are here and belong together.
@@ -213,6 +218,7 @@ def save_setup(
         keys: Fingerprints of stored keys.
         model: Name of an installed model; empty: the one that the profile names.
         leave_out: As of a :class:`StoredSetup`.
+        questions: As there.
         replace: Whether another set-up of that name may be replaced.
 
     Raises:
@@ -220,7 +226,12 @@ def save_setup(
     """
     refuse_path(name)
     setup = StoredSetup(
-        name=clean_name(name), profile=profile, keys=keys, model=model, leave_out=leave_out
+        name=clean_name(name),
+        profile=profile,
+        keys=keys,
+        model=model,
+        leave_out=leave_out,
+        questions=questions,
     )
     for fault in setup_faults(environment, setup):
         raise fault

@@ -2096,6 +2096,10 @@
         <translation>Manifest</translation>
     </message>
     <message>
+        <source>Question kept until</source>
+        <translation>Frage aufbewahrt bis</translation>
+    </message>
+    <message>
         <source>Search</source>
         <translation>Suchen</translation>
     </message>

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
@@ -11,10 +12,12 @@ from PySide6.QtWidgets import QMenu
 from tests.app.records import LAYOUT
 from tests.core.programs import lend
 
+from pura.base.numerals import date
 from pura.detect.options import AuditText
 from pura.documents import from_text
 from pura.keys.epochs import today
 from pura.model.store import ModelCache
+from pura.questions.store import AnsweredQuestion
 from pura.register.issue_log import IssueLog
 from pura.register.rows import Drawn, Issue
 from pura.register.store import Register
@@ -22,6 +25,7 @@ from pura.register.verification import verify
 from pura.scheme import Payload, PayloadSeries, Profile, pack, unpack
 from pura.usecases.audits import Setup, audit
 from pura.usecases.environment import Environment
+from pura.usecases.questions import begin_questions
 from pura_audit.session.choices import KeyChoice, ProfileChoice
 from pura_audit.widgets.working_dialog import TableDialog
 from pura_audit.workbench.mark_dialog import MarkDialog
@@ -85,6 +89,28 @@ def test_an_empty_register_says_how_it_fills(view):
     assert view.none.isVisible()
     assert not view.table.isVisible()
     assert not view.export.isEnabled()
+
+
+def test_an_entry_says_until_when_its_question_is_kept(window, qtbot, paths, series, issue):
+    """A column of its own once a question is kept and its key can be read; else none."""
+    fill(paths, [issue(1), issue(2)])
+    window.toggle_issued()
+    view = window.issued
+    qtbot.waitUntil(lambda: view.model.rowCount() == 2)
+    place = view.model.columns.index("question")
+    assert view.table.isColumnHidden(place)
+    at = window.session.environment
+    at.keys.files.unlock(bytearray(b"four words in a row"))
+    kept = AnsweredQuestion(
+        mark=series.mark(issue(2).payload), ids=np.arange(9), texts=("Which plants?",)
+    )
+    with begin_questions(at) as store:
+        store.keep(kept)
+        (until,) = store.kept().values()
+    with qtbot.waitSignal(view.model.modelReset):
+        view.refresh()
+    assert not view.table.isColumnHidden(place)
+    assert column(view, "question") == ["", date(until.isoformat(), "en")]
 
 
 def test_a_hundred_thousand_rows_are_searched_and_sorted(window, qtbot, paths, series, issue):

@@ -90,13 +90,15 @@ def test_every_kind_of_row_satisfies_the_schema_that_it_names(rows):
         pura("batch", "summary", "found.jsonl", "--json", codes=(1,)),
         pura("serve", "token", "list", "--json"),
         pura("setup", "list", "--json"),
+        pura("questions", "status", "--json"),
     ]
     assert len(rows(audit)) == 1  # a fault of the set-up is no fault of each text
     seen = {row["schema"] for text in said for row in rows(text)}
     kinds = json.loads(resource("rows.schema.json").read_text(encoding="utf-8"))["$defs"]
     known = {kind["properties"]["schema"]["const"] for kind in kinds.values()}
     # Those of test_command.py, test_engine_fitness.py, test_report_check_command.py,
-    # test_lab_command.py, test_compare_command.py, test_statement.py, test_manifest_command.py.
+    # test_lab_command.py, test_compare_command.py, test_statement.py, test_manifest_command.py,
+    # test_questions_command.py.
     elsewhere = [
         "engine-fitness",
         "choice",
@@ -107,6 +109,8 @@ def test_every_kind_of_row_satisfies_the_schema_that_it_names(rows):
         "score",
         "statement-check",
         "manifest",
+        "question-erasure",
+        "question-check",
     ]
     assert seen == known - {f"pura-{kind}/1" for kind in elsewhere}
 

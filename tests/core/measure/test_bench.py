@@ -71,6 +71,7 @@ WEEKLY = {
     "oracle.py": ["{new}/attacks.jsonl"],
     "power_others.py": [""],
     "power_tables.py": ["--out {new}", "--out {new} --estimate"],
+    "questions.py": ["all --cache {new}"],
     "register_prior.py": ["--cache {study}"],
     "replay.py": ["run --study {study} --cache {new}", "table --cache {new}"],
     "rereading.py": [

@@ -509,6 +509,7 @@ BESIDE: Final[Mapping[str, tuple[str, ...]]] = {
     "pura.batch.results:read_row": ("row of a batch",),
     "pura.cli.register:_show": ("command find",),
     "pura.cli.register:find": ("command find",),
+    "pura.embed.serving.gateway:Gateway._keep_question": ("gateway",),
     "pura.embed.serving.ledger:Ledger._draw": ("gateway",),
     "pura.embed.serving.ledger:Ledger._new_rows": ("gateway",),
     "pura.embed.serving.ledger:_issue_of": ("gateway",),

@@ -15,7 +15,7 @@ from pura.base.errors import InputError
 from pura.base.numerals import LANGUAGES
 from pura.record import json_io
 from pura.record.audit import Audit
-from pura.record.evidence import PowerFacts
+from pura.record.evidence import PowerFacts, QuestionFacts, QuestionReading
 from pura.record.naming import CandidateFacts, Passage
 from pura.report import build
 from pura.report.annexes import BLOCK, NO_ID, Seals, names, public_audit, public_audits, table_files
@@ -37,6 +37,27 @@ from pura.report.request import OMITTED, REDACTED, ReportRequest, check_request
 from pura.words.sentences import forbidden
 
 SEALS = Seals(name="record.json", record="0" * 64, size=1)
+QUESTIONS = QuestionFacts(
+    stored=12_345,
+    weight=0.5,
+    log10_without=3.2,
+    tried=(
+        QuestionReading(
+            number=417,
+            same=3,
+            by="words",
+            tokens=38,
+            until="2026-12-24",
+            weight=0.2,
+            log10_e=14.5,
+            counted=True,
+        ),
+    ),
+    carried=417,
+    shown=417,
+    gain=9.0,
+    fits="yes",
+)
 OF_THE_RECORD = ("text",)
 """Blocks that are the same in every language."""
 
@@ -94,12 +115,21 @@ def audits(honest_record: Callable[..., Audit]) -> dict[str, list[Audit]]:
         "one": [honest_record()],
         "several": [honest_record(), honest_record(1)],
         "not examinable": [honest_record(verdict="not-examinable")],
+        "questions": [replace(honest_record(), questions=QUESTIONS)],
     }
 
 
 def test_every_section_of_every_kind_of_report(audits):
     for kind, some in audits.items():
         assert faults_of(some) == set(), kind
+
+
+def test_stored_questions_are_named_by_number(audits):
+    page = unescape(html_page(sections_of("en", audits["questions"])))
+    for words in ("Stored questions", "417", "12,345", "rare words", "24 December 2026"):
+        assert words in page
+    assert "fits the question that was asked" in page
+    assert "Stored questions" not in unescape(html_page(sections_of("en", audits["one"])))
 
 
 def test_every_section_is_in_the_pdf(audits):

@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import os
 import re
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pikepdf
 import pytest
 from pypdfium2 import PdfDocument
@@ -26,6 +29,7 @@ from pura.detect.verdict.policy import Policy, load_policy
 from pura.detect.verdict.power import PowerFile, seal, shipped_power
 from pura.keys import Secret
 from pura.provenance.binding import binding_value
+from pura.questions.store import AnsweredQuestion
 from pura.record.answers import Role
 from pura.register.rows import Issue
 from pura.register.store import Register
@@ -36,6 +40,7 @@ from pura.usecases import duties as asked
 from pura.usecases.duties import DUTIES, deployment, duties
 from pura.usecases.environment import Environment
 from pura.usecases.measurements import add_power, rely_on_power, sign_power
+from pura.usecases.questions import begin_questions
 
 KNOWN = Profile(
     payload_bits=36, vocab_size=64, code="tbcc", model="0" * 16, temperature=0.7, top_p=0.95
@@ -138,6 +143,24 @@ def test_every_state_comes_from_what_is_here(
         path.chmod(mode)
     assert states(desk)["logged"] == "partly"
     desk.paths.data.chmod(0o700)
+    # The question store: none, one that is closed, open to others, expired, damaged.
+    assert nothing["stored"] == "have"
+    path = desk.paths.questions
+    ids = np.arange(5)
+    question = AnsweredQuestion(mark=series.mark(Payload(text="01" * 18)), ids=ids, texts=("Why?",))
+    with begin_questions(desk) as store_of_questions:
+        store_of_questions.keep(question)
+    assert states(desk)["stored"] == "have"
+    for place, mode in ((path, 0o644), (desk.paths.data, 0o755)):
+        place.chmod(mode)
+    assert states(desk)["stored"] == "partly"
+    desk.paths.data.chmod(0o700)
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("UPDATE questions SET until = 1")
+    assert states(desk)["stored"] == "partly"
+    path.write_bytes(b"no store")
+    assert states(desk)["stored"] == "partly"
+    path.unlink()
     # What a payload says of people.
     assert nothing["pseudonyms"] == "absent"
     assert states(desk)["pseudonyms"] == "have"

@@ -346,6 +346,37 @@ def sum_evidence(
     return _with_longer_list(sums, checkpoint) if _in_doubt(sums) else sums
 
 
+def payload_ratios(
+    seen: Intervals, bits: Bits, checkpoint: Callable[[], None] = never_cancelled
+) -> F64:
+    """Return the log likelihood ratios of a few payloads, mean of both halves, and nothing else.
+
+    It costs a fraction of :func:`sum_evidence`. For a payload that was fixed before the phases the
+    ratio has mean one (evidence.md §3).
+
+    Args:
+        seen: The text.
+        bits: uint8 [C, L_m].
+        checkpoint: Called often; may raise.
+
+    Returns:
+        float64 [C], nats; 0 without a step that carries bits.
+    """
+    profile = seen.profile
+    if not len(seen.schedule):
+        return np.zeros(len(bits))
+    grid = seen.model.grids[seen.prompt_known]
+    chains = seen.model.passages.members[seen.prompt_known]
+    tables = list(dict.fromkeys([*(p.table for p in grid), *(p.table for p in chains)]))
+    windows, _, _, _, phi = _densities(seen, grid, tables, checkpoint)
+    text, words = _chain_text(seen, windows, tables), encode_rows(bits, profile)
+    every = np.arange(len(text.members))
+    scores = chain.log_likelihoods(text, codeword_windows(words), every, checkpoint)
+    chained = np.logaddexp.reduce(scores, axis=0) - np.log(every.size)
+    whole = np.logaddexp.reduce(codeword_scores(phi, words), axis=0) - np.log(len(grid))
+    return np.asarray(np.logaddexp(whole, chained) - np.log(2))
+
+
 def _in_doubt(sums: EvidenceSums) -> bool:
     """Return whether the evidence is there, and the first list leaves its payload in doubt.
 

@@ -89,7 +89,13 @@ def state_marks(
     if not passages:
         member = weighed.best_chain(payload.bits, checkpoint)
         ((marked, log_ratio, extents),) = places_of(
-            text, payload.bits[None], None, int(member[0]), profile, checkpoint
+            text,
+            payload.bits[None],
+            None,
+            int(member[0]),
+            profile,
+            checkpoint,
+            short=weighed.log_e >= level - _ROUNDED,
         )
         only = Mark(
             payload=payload,
@@ -219,6 +225,10 @@ def _joined(
         if len(joined) == len(groups):
             return groups
         groups = [group_of(passages) for passages in joined.values()]
+
+
+_ROUNDED: Final = math.log(2)
+"""So far below the level the evidence of a reading can lie that decides together with others."""
 
 
 Bits = U8

@@ -353,6 +353,8 @@ def places_of(
     member: int,
     profile: Profile,
     checkpoint: Callable[[], None],
+    *,
+    short: bool = False,
 ) -> list[tuple[F64, F64, tuple[Extent, ...]]]:
     """Return where marks begin and end, token by token.
 
@@ -367,6 +369,8 @@ def places_of(
         member: Which chain.
         profile: The profile.
         checkpoint: Called often; may raise.
+        short: The one payload is a finding: where no stretch is as long as passages are, it stands
+            in a shorter one, else in the whole text.
 
     Returns:
         Of each: ``marked``, ``log_ratio`` and ``extents`` of its :class:`Mark`.
@@ -385,6 +389,8 @@ def places_of(
     ranges: list[tuple[int, int, int]] = []
     for number in range(len(payloads)):
         there = runs(np.where(owner == number, inside_any, 0.0), text.model.least_tokens)
+        if short and not there:
+            there = runs(inside_any, 1) or ((0, text.tokens - 1),)
         own = there if spans is None else spans[number]
         stated = [r for r in there if any(r[0] <= b and a <= r[1] for a, b in own)]
         ranges += [(*one, number) for one in stated or own]

@@ -26,7 +26,7 @@ from pura.detect.verdict.outcome import decide_outcome
 from pura.detect.verdict.policy import Policy
 from pura.provenance.binding import stated
 from pura.record.audit import Audit
-from pura.record.evidence import MarkFacts
+from pura.record.evidence import MarkFacts, QuestionFacts
 from pura.record.gaps import gap_sentence, gaps_between
 from pura.record.marks import bit_evidence
 from pura.record.naming import CandidateFacts, Passage, token_share
@@ -261,12 +261,43 @@ def _readings(audit: Audit) -> Iterator[Phrase]:
     parts = [one.log10_e for one in audit.schemes]
     if not parts and audit.stopped is None and not audit.prompts:
         parts = [one.log10_e for one in audit.variants if one.read]
-    if parts and not math.isclose(
-        combine(parts), audit.evidence.log10_e, rel_tol=_ROUNDING, abs_tol=_ROUNDING
-    ):
-        fits = False
+    total = combine(parts)
+    questions = audit.questions
+    if questions is not None and not audit.schemes:
+        fits = fits and (not parts or _close(total, questions.log10_without))
+        total = _with_questions(questions)
+        fits = fits and _close(total, audit.evidence.log10_e)
+    elif parts:
+        fits = fits and _close(total, audit.evidence.log10_e)
+    if questions is not None:
+        fits = fits and _questions_fit(questions)
     if not fits:
         yield phrase("differs.readings")
+
+
+def _close(one: float, other: float) -> bool:
+    return math.isclose(one, other, rel_tol=_ROUNDING, abs_tol=_ROUNDING)
+
+
+def _with_questions(questions: QuestionFacts) -> float:
+    """Return log10 of the evidence that readings with and without stored questions make."""
+    shares = [
+        math.log10(1 - questions.weight) + questions.log10_without,
+        *(math.log10(one.weight) + one.log10_e for one in questions.tried if one.counted),
+    ]
+    return float(np.logaddexp.reduce(np.array(shares) * math.log(10)) / math.log(10))
+
+
+def _questions_fit(questions: QuestionFacts) -> bool:
+    """Whether what is said of stored questions can be said of those that were tried."""
+    counted = {one.number for one in questions.tried if one.counted}
+    weights = math.fsum(one.weight for one in questions.tried)
+    return (
+        0 < questions.weight < 1
+        and weights <= questions.weight + _ROUNDING
+        and {questions.carried, questions.shown} - {None} <= counted
+        and (questions.gain is not None or not questions.fits)
+    )
 
 
 def _outcome(audit: Audit) -> Iterator[Phrase]:
@@ -380,6 +411,11 @@ def _wanted_of_marks(audit: Audit, key: str) -> Mapping[str, str | int | float]:
             return gap_sentence(gaps_between(mark.passages for mark in audit.named_marks)).values
         case "register.issued" if audit.finding.register_match is not None:
             return {"entry": str(audit.finding.register_match.entry)}
+        case "note.questions" if audit.questions is not None:
+            facts = audit.questions
+            return {"n": facts.stored, "k": len(facts.tried), "w": facts.weight}
+        case "question.fits-number" if audit.questions is not None:
+            return {"number": str(audit.questions.carried)}
         case "stopped.early" if audit.stopped is not None:
             return {"n": audit.stopped.read, "all": audit.stopped.tokens}
         case _:

@@ -14,6 +14,7 @@ from pura.record.evidence import (
     MarkFacts,
     PowerFacts,
     PriorFacts,
+    QuestionFacts,
     RereadingFacts,
     StopFacts,
 )
@@ -52,6 +53,7 @@ class FindingContext:
         beginning_known: The profile holds what stands before the prompt at the generator.
         candidates: How many prompts were given; of several, ``prompt_known`` is False.
         candidate: Which of them the shown reading has, from 1; 0 where it has none.
+        questions: How stored questions entered the evidence; None without a store.
         verifier: Name or fingerprint of the model that read the text.
         generator: The profile's model fingerprint; None when it names none.
         verifier_fingerprint: Of the model that read the text.
@@ -89,6 +91,7 @@ class FindingContext:
     beginning_known: bool = False
     candidates: int = 0
     candidate: int = 0
+    questions: QuestionFacts | None = None
     verifier: str
     generator: str | None = None
     verifier_fingerprint: str
@@ -130,6 +133,7 @@ def findings(
     power: PowerFacts | None = None,
     prior: PriorFacts | None = None,
     limits: LimitsFacts | None = None,
+    questions: QuestionFacts | None = None,
     register: RegisterFacts | None = None,
     marks: Sequence[MarkFacts] = (),
     more_marks: bool = False,
@@ -150,6 +154,7 @@ def findings(
         power: The table that the power comes from, or None.
         prior: How issued payloads entered the evidence, or None.
         limits: How limits of the payload's fields did, or None.
+        questions: How stored questions did, or None.
         register: What the register says, or None when it was not asked.
         marks: The marks of the text; one is not worth a sentence of its own.
         more_marks: There may be more than these.
@@ -164,6 +169,7 @@ def findings(
         out.append(Sentence(key="foreign.scheme", values=named))
     out += _limits(limits, payload)
     out += _prior(prior)
+    out += _questions(questions)
     if stopped is not None:
         out.append(_stopped(stopped))
     if outcome.verdict == "mark":
@@ -344,6 +350,19 @@ def _prior(prior: PriorFacts | None) -> list[Sentence]:
     return [Sentence(key="note.prior-keys", values=values)]
 
 
+def _questions(questions: QuestionFacts | None) -> list[Sentence]:
+    """Say that stored questions took part, and whether the text fits the one that was asked."""
+    if questions is None:
+        return []
+    values: dict[str, str | int | float] = {
+        "n": questions.stored,
+        "k": len(questions.tried),
+        "w": questions.weight,
+    }
+    out = [Sentence(key="note.questions", values=values)]
+    return [*out, *(fit for fit in (questions.fit,) if fit is not None and questions.fits == "yes")]
+
+
 def _marks(marks: Sequence[MarkFacts], *, more: bool) -> list[Sentence]:
     """Count the marks; each is listed with what may be said of its payload."""
     return [marks_counted(len(marks), more=more)] if len(marks) > 1 else []
@@ -473,7 +492,9 @@ def cautions(
     c = circumstances
     few = evidence.needed is not None and evidence.usable < evidence.needed
     decided = outcome.verdict in ("mark", "indication")
-    unknown = not c.prompt_known and c.candidates < 2
+    asked = c.questions is not None and c.questions.shown is not None
+    unknown = not c.prompt_known and c.candidates < 2 and not asked
+    unfit = c.questions is not None and c.questions.fits == "no"
     hidden: list[tuple[bool, str, dict[str, str | int | float]]] = [
         (True, f"hidden-{kind}", {"k": count}) for kind, count in c.hidden
     ]
@@ -493,6 +514,7 @@ def cautions(
             {"model": c.verifier_fingerprint, "profile": c.generator or ""},
         ),
         (c.generator is None, "model-unknown", {}),
+        (unfit, "question-unlike", {}),
         (c.candidates > 1 and not c.candidate, "prompts-none", {"k": c.candidates}),
         (
             c.candidates > 1 and c.candidate > 0,

@@ -54,6 +54,7 @@ class _Kind(IntEnum):
     REDEEM = 1
     ENDED = 2
     REPORT = 3
+    QUESTION = 4
 
 
 def require_channel() -> None:
@@ -195,6 +196,10 @@ class ChannelServer:
             draws = [Draw(number=n, position=p, token=t) for n, p, t in rows]
             self._office.report(draws, struct.unpack_from(f"<{foreign}Q", body, 4))
             return None
+        if kind is _Kind.QUESTION:
+            number, *ids = struct.unpack(f"<Q{(len(body) - 8) // 4}I", body)
+            self._office.question(number, ids)
+            return None
         message = json.loads(body)
         if kind is _Kind.ENDED:
             return sorted(self._office.ended(message))
@@ -205,6 +210,7 @@ class ChannelServer:
                 "number": ticket.number,
                 "deployment": ticket.mark.deployment,
                 "payload": ticket.mark.payload.text,
+                "question": ticket.wants_question,
             }
             for ticket in self._office.redeem(message["tickets"], series)
         ]
@@ -281,6 +287,13 @@ class ChannelClient:
                     redeemed[ticket] = self._redeemed(office, answer)
         return [redeemed.pop(ticket, None) for ticket in tickets]
 
+    def question(self, number: int, ids: Sequence[int]) -> None:
+        """See :class:`~pura.embed.serving.tickets.TicketSource`."""
+        origin = self._origins.get(number)
+        if origin is not None:
+            body = struct.pack(f"<Q{len(ids)}I", origin.number, *ids)
+            self._tell(origin.office, _Kind.QUESTION, body)
+
     def ended(self, numbers: Sequence[int]) -> frozenset[int]:
         """See :class:`~pura.embed.serving.tickets.TicketSource`."""
         ended: set[int] = set()
@@ -328,7 +341,8 @@ class ChannelClient:
         mark = AssignedMark(
             deployment=str(answer["deployment"]), payload=Payload(text=str(answer["payload"]))
         )
-        return RedeemedTicket(number=number, mark=mark)
+        wants = bool(answer.get("question"))
+        return RedeemedTicket(number=number, mark=mark, wants_question=wants)
 
     def _tell(self, office: str, kind: _Kind, body: bytes) -> bool:
         """Send a message; False where the gateway has gone."""

@@ -13,9 +13,11 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import cache
 from typing import Any, Final
+
+import numpy as np
 
 from pura.base.errors import PuraError
 from pura.base.json_text import read_json
@@ -36,9 +38,11 @@ from pura.embed.serving.requests import (
     RequestRefusedError,
     Route,
     rebuild,
+    unmarked_texts,
 )
 from pura.embed.serving.tickets import Ticket, TicketOffice, TicketState
 from pura.provenance.writing import fresh_manifest
+from pura.questions.store import AnsweredQuestion
 
 # A long document with its conversation; an engine's context is far shorter.
 _MAX_BODY: Final = 1 << 26
@@ -65,17 +69,21 @@ class Gateway:
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
         self._ledger = Ledger(policy)
-        self.office = TicketOffice(self._ledger.issue)
+        self._keeper = None if policy.questions is None else policy.questions.keeper()
+        self.office = TicketOffice(
+            self._ledger.issue, None if self._keeper is None else self._keep_question
+        )
         self._channel: ChannelServer | None = None
         if policy.tickets is not None:
             self._channel = ChannelServer(policy.tickets, self.office)
 
-    def admit(self, name: str | None, model: str) -> Ticket | None:
+    def admit(self, name: str | None, model: str, texts: tuple[str, ...] = ()) -> Ticket | None:
         """Open the ticket of a request; nothing is drawn and nothing written yet.
 
         Args:
             name: Who asks, as the trusted proxy says; None: nobody that it named.
             model: The model's name in the policy.
+            texts: What people and programs wrote in the request, where questions are kept.
 
         Returns:
             The ticket; None for a request that goes on unmarked.
@@ -89,7 +97,22 @@ class Gateway:
                 raise RequestRefusedError("gateway.customer", status=403, code="unknown-customer")
             return None
         manifest = "" if self.policy.signing is None else fresh_manifest()
-        return self.office.open(Order(customer=customer, model=model, manifest=manifest))
+        order = Order(customer=customer, model=model, manifest=manifest, texts=texts)
+        return self.office.open(order)
+
+    def _keep_question(self, order: Order, ids: Sequence[int]) -> None:
+        """Keep what stands before an answer, under the mark that was drawn for it."""
+        issue = order.issue
+        if self._keeper is None or issue is None or issue.series is None:
+            return
+        self._keeper.keep(
+            AnsweredQuestion(
+                mark=issue.series.mark(issue.payload),
+                ids=np.asarray(ids, dtype=np.int64),
+                texts=order.texts,
+                recipient=order.customer.who,
+            )
+        )
 
     def signer(self, ticket: Ticket) -> Signer | None:
         """Return what signs the answer of a ticket; None where the policy wants no manifest."""
@@ -112,6 +135,8 @@ class Gateway:
         """Stop listening for adapters, and bring everything to disk."""
         if self._channel is not None:
             self._channel.close()
+        if self._keeper is not None:
+            self._keeper.close()
         self._ledger.close()
 
 
@@ -165,13 +190,15 @@ class GatewayMiddleware:
         if route.answer is None:
             await self._pass_on(scope, receive, send, route, request.body)
             return
-        ticket = self._gateway.admit(policy.proxy.identify(scope), request.body["model"])
+        texts = () if policy.questions is None else unmarked_texts(request.body)
+        name = policy.proxy.identify(scope)
+        ticket = self._gateway.admit(name, request.body["model"], texts)
         if ticket is None:
             await self._pass_on(scope, receive, send, route, self._asked(request))
             return
-        name = policy.proxy.receipt(scope)
+        receipt = policy.proxy.receipt(scope)
         signer = self._gateway.signer(ticket)
-        delivery = AnswerDelivery(send, route.answer, ticket, signer, name)
+        delivery = AnswerDelivery(send, route.answer, ticket, signer, receipt)
         try:
             body = {**self._asked(request), **policy.engine.ticket(ticket.text)}
             await self._pass_on(scope, receive, delivery, route, body)

@@ -12,7 +12,7 @@ import json
 import logging
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Final
 
 from pura.base.errors import GenerationError, PuraError, RegisterError
@@ -41,12 +41,14 @@ class Order:
         customer: For whom the answer is.
         model: Name of the model, as the policy has it.
         manifest: Identifier of the manifest that will name the mark; empty where none is signed.
+        texts: What people and programs wrote before the answer, where questions are kept.
         issue: The row, once a number was drawn.
     """
 
     customer: Customer
     model: str
     manifest: str = ""
+    texts: tuple[str, ...] = field(default=(), repr=False)
     issue: Issue | None = None
 
     def row(self) -> Issue:

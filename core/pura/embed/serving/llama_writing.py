@@ -87,7 +87,9 @@ class TextWriter:
             A piece for each token.
         """
         with self._turn:
-            text = None if request.ticket is None else self._marker.begin(request.ticket)
+            text = None
+            if request.ticket is not None:
+                text = self._marker.begin(request.ticket, lambda: request.prompt)
             try:
                 yield from self._write(request, text)
             finally:

@@ -49,6 +49,7 @@ class _Text:
 
     Attributes:
         ticket: The ticket that its request brought.
+        prompt: Gives the token ids that stand before the text; None where the engine does not say.
         order: Which text of this process it is; with its length it seeds the ordinary randomness.
         redeemed: What its ticket was redeemed for; None before that, and where it was refused.
         row: Its row of the marking engine; None before that.
@@ -56,6 +57,7 @@ class _Text:
     """
 
     ticket: str
+    prompt: Callable[[], Sequence[int]] | None
     order: int
     redeemed: _RedeemedText | None = None
     row: int | None = None
@@ -89,17 +91,19 @@ class Marker:
     def __len__(self) -> int:
         return len(self._texts)
 
-    def begin(self, ticket: str) -> int:
+    def begin(self, ticket: str, prompt: Callable[[], Sequence[int]] | None = None) -> int:
         """Begin a text, or one that the engine had taken out.
 
         Args:
             ticket: The ticket of its request.
+            prompt: Gives the token ids that stand before the text; called when its ticket has been
+                redeemed, and only for a gateway that keeps questions.
 
         Returns:
             The number of the text.
         """
         self._begun += 1
-        self._texts[self._begun] = _Text(ticket=ticket, order=self._begun)
+        self._texts[self._begun] = _Text(ticket=ticket, prompt=prompt, order=self._begun)
         return self._begun
 
     def end(self, text: int) -> None:
@@ -125,6 +129,8 @@ class Marker:
         for text, ticket in zip(waiting.values(), redeemed, strict=True):
             if ticket is not None:
                 self._redeemed[text.ticket] = _RedeemedText(ticket=ticket)
+                if ticket.wants_question and text.prompt is not None:
+                    self._tickets.question(ticket.number, list(text.prompt()))
         for text in new:
             self._add_row(text)
 

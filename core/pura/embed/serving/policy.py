@@ -19,10 +19,13 @@ from pura.base.decoder import decode, form_of, list_of, refused_as, text, whole
 from pura.base.errors import GenerationError, naming, unusable
 from pura.base.files import read_bounded
 from pura.base.json_text import read_json
+from pura.embed.serving.deployments import read_key
 from pura.embed.serving.manifests import Signing
 from pura.embed.serving.private_files import refuse_readable, refuse_writable
 from pura.embed.serving.requests import EngineRoutes, RequestRefusedError
 from pura.embed.serving.routes import ENGINES
+from pura.questions.keeping import QuestionKeeper
+from pura.questions.store import DAYS, MOST_DAYS
 from pura.scheme import Profile
 
 GATEWAY_VARIABLE: Final = "PURA_GATEWAY"
@@ -136,6 +139,29 @@ def header_once(scope: Scope, name: str) -> bytes | None:
 
 
 @dataclass(frozen=True, kw_only=True)
+class QuestionKeeping:
+    """How the questions behind answers are kept.
+
+    Attributes:
+        store: The file of the question store; made where it is not there.
+        key: File of the store's key, which no other user can read.
+        days: How long they are kept; the policy's upper limit.
+    """
+
+    store: Path
+    key: Path
+    days: int = DAYS
+
+    def keeper(self) -> QuestionKeeper:
+        """Open the store.
+
+        Raises:
+            PuraError: Key or store cannot be used.
+        """
+        return QuestionKeeper(self.store, read_key(self.key), self.days)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Policy:
     """What a gateway assigns, to whom.
 
@@ -154,6 +180,7 @@ class Policy:
         required: Refuse who is no customer; else such a request goes on unmarked.
         least_tokens: The least that a request may ask for at most.
         signing: How a manifest is signed for each answer; None: for none.
+        questions: How the questions behind answers are kept; None: they are not kept.
     """
 
     deployment: str
@@ -168,6 +195,7 @@ class Policy:
     required: bool = True
     least_tokens: int = LEAST_TOKENS
     signing: Signing | None = None
+    questions: QuestionKeeping | None = None
 
     @classmethod
     def load(cls, path: Path) -> Policy:
@@ -213,6 +241,13 @@ class Policy:
             required=stated.required,
             least_tokens=stated.least_tokens,
             signing=signing or None,
+            questions=None
+            if stated.questions is None
+            else QuestionKeeping(
+                store=folder / stated.questions.store,
+                key=folder / stated.questions.key,
+                days=stated.questions.days,
+            ),
         )
 
 
@@ -236,6 +271,13 @@ class _ProxyFile:
     ]
     header: _Name = CUSTOMER_HEADER
     secret_file: _Name | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _QuestionsFile:
+    store: _Name
+    key: _Name
+    days: Annotated[int, whole(1, MOST_DAYS)] = DAYS
 
 
 _ENGINE: Final = form_of(
@@ -263,6 +305,7 @@ class _PolicyFile:
     required: bool = True
     least_tokens: Annotated[int, whole(0, _MOST_TOKENS)] = LEAST_TOKENS
     manifest: Mapping[str, Any] | None = None
+    questions: _QuestionsFile | None = None
 
 
 def _customer(name: str, said: Any) -> Customer:

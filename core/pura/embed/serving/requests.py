@@ -239,6 +239,32 @@ def checked_fields(route: Route, request: Any) -> dict[str, Any]:
     return body
 
 
+def unmarked_texts(body: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return what people and programs wrote in a request, the newest first; no answer of a model.
+
+    Answers in a history may carry a mark of the same key, and no word of theirs may lead to a
+    stored question (evidence.md §3, "Stored questions").
+
+    Args:
+        body: Of a request that goes on.
+    """
+    texts = [_words(body.get("prompt")), _words(body.get("system"))]
+    for message in body.get("messages") or ():
+        if message.get("role") != "assistant":
+            texts.insert(0, _words(message.get("content")))
+    return tuple(text for text in texts if text)
+
+
+def _words(content: Any) -> str:
+    """Return the words of a prompt or message: a text, or its parts; none of token ids."""
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return ""
+    parts = [part.get("text") if isinstance(part, dict) else part for part in content]
+    return "\n".join(part for part in parts if isinstance(part, str))
+
+
 def refused(name: str, why: Phrase) -> RequestRefusedError:
     """Return the error of a field."""
     # A name that a client made up is cut, and stands in no log.

@@ -69,7 +69,9 @@ class _Process:
         if known is None:
             try:
                 ticket = ticket_in(params)
-                text = None if ticket is None else self.marker.begin(ticket)
+                text = None
+                if ticket is not None:
+                    text = self.marker.begin(ticket, lambda: params[_REQUEST].origin_input_ids)
             except ValueError:
                 _log.error("a request names a mark without a ticket; it is left unmarked")
                 text = None

@@ -62,10 +62,13 @@ class RedeemedTicket:
     Attributes:
         number: Under which the adapter reports tokens.
         mark: What the text carries.
+        wants_question: The gateway keeps questions: the adapter tells it what stands before the
+            answer.
     """
 
     number: int
     mark: AssignedMark
+    wants_question: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,6 +100,14 @@ class TicketSource(Protocol):
         Args:
             tickets: The tickets.
             series: By the deployment's name, the key, epoch and profile that the engine marks with.
+        """
+
+    def question(self, number: int, ids: Sequence[int]) -> None:
+        """Tell what stands before the answer of a redeemed ticket whose gateway keeps that.
+
+        Args:
+            number: Of the ticket.
+            ids: The exact token ids that the engine was given.
         """
 
     def ended(self, numbers: Sequence[int]) -> frozenset[int]:
@@ -161,6 +172,7 @@ class Ticket:
         refusal: Why no mark was drawn.
         tokens: What the adapter has drawn.
         foreign: Whether the text holds a token that the adapter did not draw.
+        asked: Whether the adapter has told what stands before the answer.
     """
 
     text: str
@@ -171,6 +183,7 @@ class Ticket:
     refusal: PuraError | None = None
     tokens: list[int] = field(default_factory=list)
     foreign: bool = False
+    asked: bool = False
     _confirmed: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _waiting: list[tuple[asyncio.AbstractEventLoop, asyncio.Future[None]]] = field(
@@ -261,19 +274,24 @@ The second argument is what the engine marks with, see :meth:`TicketSource.redee
 """
 
 
+Keep = Callable[[Any, Sequence[int]], None]
+"""Keeps the question of an order: the order, and the token ids that stand before its answer."""
+
+
 class TicketOffice:
     """Opens tickets for a gateway and redeems them for adapters; for all threads.
 
     Args:
         issue: Draws the marks of redeemed tickets.
+        keep: Keeps the questions of redeemed tickets; None: they are not kept.
 
     Attributes:
         name: 16 hex digits, drawn anew in each process; every ticket begins with it.
     """
 
-    def __init__(self, issue: Issue) -> None:
+    def __init__(self, issue: Issue, keep: Keep | None = None) -> None:
         self.name = secrets.token_hex(8)
-        self._issue = issue
+        self._issue, self._keep = issue, keep
         self._lock = threading.Lock()
         self._open: dict[str, Ticket] = {}
         self._numbered: dict[int, Ticket] = {}
@@ -334,10 +352,25 @@ class TicketOffice:
                 redeemed.append(None)
             else:
                 ticket.change(TicketState.REDEEMED)
-                redeemed.append(RedeemedTicket(number=ticket.number, mark=mark))
+                redeemed.append(
+                    RedeemedTicket(
+                        number=ticket.number, mark=mark, wants_question=self._keep is not None
+                    )
+                )
             if ticket is not None:
                 ticket.wake()
         return redeemed
+
+    def question(self, number: int, ids: Sequence[int]) -> None:
+        """See :class:`TicketSource`."""
+        with self._lock:
+            ticket = self._numbered.get(number)
+            # Told once: an adapter has one question for an answer.
+            known = ticket is None or ticket.asked
+            if ticket is not None:
+                ticket.asked = True
+        if self._keep is not None and ticket is not None and not known:
+            self._keep(ticket.order, ids)
 
     def ended(self, numbers: Sequence[int]) -> frozenset[int]:
         """See :class:`TicketSource`."""
@@ -382,6 +415,11 @@ class RankedTickets:
         redeemed = None if self._source is None else self._source.redeem(tickets, series)
         shared: list[RedeemedTicket | None] = self._group.broadcast_object(redeemed, src=0)
         return shared
+
+    def question(self, number: int, ids: Sequence[int]) -> None:
+        """See :class:`TicketSource`."""
+        if self._source is not None:
+            self._source.question(number, ids)
 
     def ended(self, numbers: Sequence[int]) -> frozenset[int]:
         """See :class:`TicketSource`."""

@@ -8,6 +8,7 @@ part in speculative decoding.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -43,11 +44,14 @@ class PuraLogitsProcessor(MarkedRequests, LogitsProcessor):
             return
         for index in batch_update.removed:
             self._end(index)
-        for index, params, _prompt, output in batch_update.added:
+        for index, params, prompt, output in batch_update.added:
             self._end(index)
             ticket = ticket_of(params)
             if ticket is not None:
-                self._texts[index] = self._marker.begin(ticket), output
+                # A prompt of embeddings has no tokens.
+                told: Callable[[], list[int]] | None
+                told = None if prompt is None else partial(list, prompt)
+                self._texts[index] = self._marker.begin(ticket, told), output
         for source, target, direction in batch_update.moved:
             moved, other = self._texts.pop(source, None), self._texts.pop(target, None)
             if moved is not None:

@@ -77,7 +77,7 @@ class PuraLogitsProcessor(MarkedRequests, LogitsProcessor):
         if ticket in self._slots:  # it was preempted, and got another slot
             self._end(self._slots[ticket])
         self._slots[ticket] = req_idx
-        self._texts[req_idx] = self._marker.begin(ticket)
+        self._texts[req_idx] = self._marker.begin(ticket, partial(self._prompt, req_idx))
         return True
 
     def apply(self, logits: torch.Tensor, ctx: Any) -> torch.Tensor:
@@ -132,6 +132,10 @@ class PuraLogitsProcessor(MarkedRequests, LogitsProcessor):
     def _read(self, slot: int, start: int, length: int) -> list[int]:
         tokens: list[int] = self._states.all_token_ids.gpu[slot, start:length].tolist()
         return tokens
+
+    def _prompt(self, slot: int) -> list[int]:
+        """Return what stands before the text of a slot."""
+        return self._read(slot, 0, int(self._states.prompt_len.np[slot]))
 
     def _end(self, slot: int) -> None:
         text = self._texts.pop(slot, None)

@@ -37,6 +37,8 @@ SECRET = "a secret of proxy and gateway"
 # Where each engine reads a ticket.
 TICKET_FIELDS = {"vllm": "vllm_xargs", "sglang": "custom_params", "llama.cpp": "pura"}
 LENGTH = 60
+PROMPT = [7, 299, 0]
+"""What stands before every text, as the engine has it."""
 
 Message = MutableMapping[str, Any]
 
@@ -207,7 +209,7 @@ class SmallEngine:
     def _write(self, ticket: str | None, length: int) -> Iterator[int]:
         """Yield the tokens of a text."""
         marked = ticket is not None and self.fault.redeems
-        text = self.marker.begin(str(ticket)) if marked else None
+        text = self.marker.begin(str(ticket), lambda: PROMPT) if marked else None
         tokens: list[int] = []
         rng = np.random.default_rng(1)
         try:

@@ -276,7 +276,6 @@ def office(tmp_path, house_sample, certificate, desktop) -> Path:
         ("drafts/earlier.txt", ""),
         ("prompt.txt", prompt),
         ("requests.txt", "A first\nA second\n"),
-        ("system.txt", "You write for a newspaper.\n"),
         ("issued.csv", f"payload,who\n{payload},Customer 417\n"),
         ("profile.json", house_sample["profile"]),
         ("key.txt", house_sample["key_hex"]),
@@ -303,11 +302,11 @@ BEFORE = {
     "de/how-to/reports.md": ["pura verify text.txt --profile haus --key haus --save 'Brief 17'"],
     "de/start/install.md": [
         "pura key export haus -o haus.purakey --yes --passphrase-file words",
-        "pura key delete haus --yes",
+        "pura key remove haus --yes",
     ],
     "start/install.md": [
         "pura key export house -o house.purakey --yes --passphrase-file words",
-        "pura key delete house --yes",
+        "pura key remove house --yes",
     ],
     "how-it-works/rivals.md": [
         "pura key new gemma",

@@ -11,7 +11,9 @@ import typer
 
 from pura.base.errors import PuraError
 from pura.base.process import Signals, close_to_others, unconfined
+from pura.cli.start import end_tidily
 from pura.cli.terminal import (
+    as_printed,
     complain,
     details,
     err,
@@ -26,7 +28,10 @@ from pura.cli.terminal import (
 from pura.cli.tree import COMMANDS, PROGRAM, App
 from pura.version import __version__
 
-app = App("Embed, read and defend the PURA watermark.")
+app = App(
+    "Embed, read and defend the PURA watermark.\n\n"
+    "The options --quiet, --verbose, --language and --json stand before a command or behind it."
+)
 for _name, _home, _about in COMMANDS:
     app.later(_name, f"pura.cli.{_home}", _about)
 if find_spec("pura_lab") is not None:  # the distribution pura-lab
@@ -73,6 +78,10 @@ def options(
             help="Also say what an audit did, step by step with seconds, and the codes of errors.",
         ),
     ] = False,
+    as_json: Annotated[
+        bool,
+        typer.Option("--json", help="Print JSON, where the command has it."),
+    ] = False,
     _language: Annotated[
         str,
         typer.Option(
@@ -85,6 +94,7 @@ def options(
     ] = "",
 ) -> None:
     """Embed, read and defend the PURA watermark."""
+    as_printed.json = as_json
     set_key_passphrase(passphrase_file)
     notes.quiet = quiet
     details.quiet = not verbose
@@ -106,6 +116,7 @@ def main() -> None:
 
 def _run() -> None:
     try:
+        end_tidily()
         app()
     except PuraError as error:
         complain(error)

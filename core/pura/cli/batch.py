@@ -47,7 +47,9 @@ Output = Annotated[
 ]
 OutputFormat = Annotated[
     str | None,
-    typer.Option("--format", metavar="NAME", help="jsonl or parquet, whatever the result's name."),
+    typer.Option(
+        "--output-format", metavar="NAME", help="jsonl or parquet, whatever the result's name."
+    ),
 ]
 ByOutcome = Annotated[
     bool,
@@ -101,7 +103,12 @@ def run(
     force: Annotated[
         bool, typer.Option("--force", help="Begin anew, and replace a result that is there.")
     ] = False,
-    recursive: Annotated[bool, typer.Option(help="Folders: enter those inside them too.")] = True,
+    recursive: Annotated[
+        bool,
+        typer.Option(
+            "--recursive/--no-recursive", "-r", help="Folders: enter those inside them too."
+        ),
+    ] = True,
     by_outcome: ByOutcome = False,
     as_json: AsJson = False,
     _language: Language = "",
@@ -185,7 +192,12 @@ def merge(
 @app.command("summary")
 def summary(
     result: Annotated[str, typer.Argument(metavar="RESULT", help="The result of a batch.")],
-    form: OutputFormat = None,
+    form: Annotated[
+        str | None,
+        typer.Option(
+            "--input-format", metavar="NAME", help="jsonl or parquet, whatever the result's name."
+        ),
+    ] = None,
     by_outcome: ByOutcome = False,
     as_json: AsJson = False,
     _rows: RowsInto = None,

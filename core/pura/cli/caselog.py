@@ -27,6 +27,7 @@ from pura.cli.terminal import (
     STYLES,
     Language,
     RowsInto,
+    as_printed,
     columns,
     confirm,
     interactive,
@@ -34,6 +35,7 @@ from pura.cli.terminal import (
     out,
     passphrase,
     passphrase_for,
+    print_made,
     refuse_unknown,
     say,
     write_row,
@@ -70,7 +72,8 @@ def new(
 
     with open_log(environment(), create=True) as log:
         case = open_case(log, name, acting(log, auditor), notes=notes, tags=tags or ())
-    out.print(say("case.opened-id", name=case.name or "", id=case.id[:8]))
+    words = say("case.opened-id", name=case.name or "", id=case.id[:8])
+    print_made("case", case.name or "", words, fingerprint=case.id)
 
 
 @app.command("rename")
@@ -301,7 +304,9 @@ def deposit(
     """Lay the head of the log down in a folder, so that a cut-off end is found."""
     from pura.usecases.cases import deposit_head, end_deposits
 
-    if (folder is None) != never:
+    if never and (folder is not None or always):
+        raise CaseLogError("command.deposit-both", code="usage")
+    if folder is None and not never:
         raise CaseLogError("command.deposit", code="usage")
     if folder is None:
         end_deposits(environment())
@@ -455,7 +460,8 @@ def export(
     size = export_to_file(
         environment(), case=case, path=to, auditor=auditor, purpose=purpose, replace=force
     )
-    out.print(say("file.written", path=str(to), count=size))
+    words = say("file.written", path=str(to), count=size)
+    print_made("case", to.name, words, files=[to], count=size)
 
 
 @app.command("import")
@@ -467,8 +473,10 @@ def import_(
     from pura.usecases.cases import import_from_file
 
     case = import_from_file(environment(), path=file, auditor=auditor)
-    out.print(say("case.imported", name=case.name or case.id, count=len(case.items)))
-    if case.missing:
+    count = len(case.items)
+    words = say("case.imported", name=case.name or case.id, count=count)
+    print_made("case", case.name or "", words, fingerprint=case.id, count=count)
+    if case.missing and not as_printed.json:
         out.print(case.incomplete(language()), style=STYLES["bad"])
 
 

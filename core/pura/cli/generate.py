@@ -33,7 +33,13 @@ from pura.cli.options import (
     session,
     setup_parts,
 )
-from pura.cli.terminal import err, say, write_text
+from pura.cli.terminal import (
+    as_printed,
+    err,
+    print_made,
+    say,
+    write_text,
+)
 
 if TYPE_CHECKING:
     from pura.scheme import Payload, Profile
@@ -62,6 +68,12 @@ def generate(
             help="Mark with the key of this time, not the present one; none: the key as it is.",
         ),
     ] = None,
+    outside_limits: Annotated[
+        bool,
+        typer.Option(
+            "--outside-limits", help="Take a payload outside the limits of the profile, too."
+        ),
+    ] = False,
     seed: Annotated[
         int | None, typer.Option(help="Of the ordinary randomness; left out: fresh.")
     ] = None,
@@ -134,6 +146,7 @@ def generate(
             tokens=tokens,
             epoch=epoch or "",
             seed=seed,
+            outside_limits=outside_limits,
         )
     carried = made.mark.payload
     if ids is not None:
@@ -159,9 +172,13 @@ def generate(
     if made.entry is not None:
         number = made.entry.number
         err.print(say("register.issued", payload=carried.hex, who=who, number=number))
+    count = int(made.ids.size)
     if output is not None:
         write_or_refuse(output, text.encode())
-        err.print(say("generated", count=int(made.ids.size)))
+        words = say("generated", count=count)
+        print_made("text", output.name, words, files=[output], count=count, aside=True)
+    elif as_printed.json:
+        print_made("text", "", "", count=count, text=text)
     else:
         write_text(text)
 

@@ -22,6 +22,7 @@ from pura.cli.options import (
     PolicyOption,
     ProfileOption,
     ReplaceFiles,
+    Timestamp,
     environment,
     load_profile,
 )
@@ -29,11 +30,13 @@ from pura.cli.terminal import (
     STATUS_CODES,
     Language,
     RowsInto,
+    as_printed,
     language,
     out,
     passphrase,
     passphrase_for,
     print_checks,
+    print_made,
     say,
     write_row,
 )
@@ -64,9 +67,7 @@ def build(
     pdf: PdfToWrite,
     request: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE", help="JSON with parties, item, case … (docs/how-to/reports.md)."
-        ),
+        typer.Option(metavar="FILE", help="JSON with parties, item, case …"),
     ] = None,
     json_file: Annotated[
         Path | None, typer.Option(metavar="OUT", help="Also the embedded record.")
@@ -154,6 +155,9 @@ def build(
 
 def show_files(built: Built, written: WrittenReport) -> None:
     """Say which files of a report were written."""
+    if as_printed.json:
+        print_made("report", built.report.number, "", files=written.files, count=len(written.files))
+        return
     for path, size in written.files.items():
         out.print(say("file.written", path=str(path), count=size))
     if built.report.annex is not None and written.annex is None:
@@ -229,10 +233,7 @@ def sign(
     reason: Annotated[str, typer.Option(help="Why it is signed.")] = "",
     place: Annotated[str, typer.Option(help="Where it is signed.")] = "",
     seal: Annotated[bool, typer.Option("--seal", help="Also a visible seal.")] = False,
-    tsa: Annotated[
-        str | None,
-        typer.Option(metavar="URL", help="Time-stamp authority; this uses the network."),
-    ] = None,
+    timestamp: Timestamp = None,
     language: Language = "",
     note: Annotated[
         bool, typer.Option("--log", help="Note it in the case log, and sign its head too.")
@@ -245,7 +246,9 @@ def sign(
 
     refuse_taken(to, SigningError)  # before the question, not after it
     secret = passphrase_for(certificate, passphrase_file, file)
-    options = SignOptions(reason=reason, location=place, seal=seal, tsa_url=tsa, language=language)
+    options = SignOptions(
+        reason=reason, location=place, seal=seal, tsa_url=timestamp, language=language
+    )
     signed = sign_report(
         environment(),
         path=file,
@@ -258,8 +261,9 @@ def sign(
     )
     facts = signed.certificate
     until = f"{facts.not_after:%Y-%m-%d}"
-    out.print(say("signed", subject=facts.subject, key=facts.key, until=until))
-    if signed.examiner:
+    words = say("signed", subject=facts.subject, key=facts.key, until=until)
+    print_made("report", facts.subject, words, files=[to])
+    if signed.examiner and not as_printed.json:
         out.print(say("signed.examiner", examiner=signed.examiner))
 
 
@@ -335,4 +339,5 @@ def annex(
         replace=force,
         detector=detector,
     )
-    out.print(say("file.written", path=str(pdf), count=size))
+    words = say("file.written", path=str(pdf), count=size)
+    print_made("annex", pdf.name, words, files=[pdf], count=size)

@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from pura.base.errors import Cancelled, ModelError
 from pura.model import libraries
@@ -26,6 +26,7 @@ from pura.model.folder import (
     refuse_changed,
     refuse_changed_weights,
 )
+from pura.model.head import Head
 from pura.model.product import speed_up
 from pura.model.suitability import (
     metadata_of,
@@ -33,9 +34,6 @@ from pura.model.suitability import (
     refuse_unknown_gguf,
 )
 from pura.model.tokenise import file_tokenizer, tokenizer_fingerprint
-
-if TYPE_CHECKING:
-    from pura.model.head import Head
 
 DEFAULT_CONTEXT: Final = 2048  # for architectures without a hard limit (BLOOM's ALiBi)
 _OWN_NETWORK: Final = "llama"

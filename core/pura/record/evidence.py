@@ -9,17 +9,20 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass, field
-from typing import Annotated, Any, TypeAlias, cast
+from typing import Annotated, Any, Final, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from pura.base.catalogue import phrase
-from pura.base.decoder import JSON_NAME, DecodeError, Form, json_name, later, left_out
+from pura.base.decoder import JSON_NAME, DecodeError, Form, json_name, later, left_out, one_of
 from pura.base.errors import ProfileError, RecordError
 from pura.base.json_text import PIECE
 from pura.record.naming import CandidateFacts, Passage
 from pura.scheme import FieldValue, Profile
+
+VERDICTS: Final = ("mark", "indication", "no-mark", "insufficient", "not-examinable")
+"""What the decision rule can make of a text."""
 
 
 def encode(value: Any) -> Any:
@@ -348,7 +351,7 @@ class VariantFacts:
     tokens: int
     usable: int
     log10_e: float
-    verdict: str
+    verdict: Annotated[str, one_of(*VERDICTS)]
     changes: tuple[ChangeFacts, ...]
     read: bool = later(True)
 

@@ -29,6 +29,7 @@ from pura.record.naming import (
 )
 from pura.record.provenance import ABSENT, BINDINGS, FORMS, STATES, VALID, ManifestFacts
 from pura.record.titles import joined_titles, titled
+from pura.record.warnings import warnings_for
 from pura.scheme import FieldValue, Profile
 from pura.scheme.foreign import FOREIGN_NAMES
 from pura.words.sentences import Sentence, Value, fill, findings, headline, scale
@@ -49,6 +50,11 @@ _QUALIFYING: Final = (
     "way-out.",
 )
 """Kinds of sentences without which the answer would be taken for more, or for less, than it is."""
+_SAID_BY_OUTCOME: Final = {
+    "insufficient": ("caution.short", "caution.few-usable"),
+    "not-measured": ("caution.short", "caution.few-usable", "caution.unmeasured"),
+}
+"""Cautions that say again what the sentence of an outcome says."""
 _OF_THE_SCALE: Final = ("outcome.mark", "evidence.for-h1", "evidence.for-h2", "evidence.neutral")
 _POSITIVE: Final = ("mark", "indication")
 FORM: Final = 1
@@ -157,6 +163,12 @@ class Finding:
     def qualifications(self) -> tuple[Sentence, ...]:
         """The sentences that stand beside the answer wherever that is given alone."""
         return tuple(one for one in self.wording if one.key.startswith(_QUALIFYING))
+
+    @property
+    def further_cautions(self) -> tuple[Sentence, ...]:
+        """The cautions that say more than the outcome itself: of a short text that it is short."""
+        said = _SAID_BY_OUTCOME.get(self.outcome, ())
+        return tuple(one for one in self.cautions if one.key not in said)
 
     @property
     def draft(self) -> bool:
@@ -585,6 +597,15 @@ VALUES: Final[dict[str, ShownValue]] = {
         tuple[str, ...],
         lambda found: [caution.key for caution in found.cautions],
         "keys of the sentences that weaken the finding, the weightiest first",
+    ),
+    "warnings": ShownValue(
+        files=(),
+        told=AnswerValue(
+            ([str], "What weakens the answer, in words."),
+            warnings_for,
+            shown=lambda lines, *_: " ".join(lines),
+            later=True,
+        ),
     ),
     "undone": ShownValue(
         tuple[str, ...],

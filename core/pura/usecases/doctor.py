@@ -245,7 +245,7 @@ def _check_extract(data: dict[str, Any]) -> None:
             ("llr", decoding.llr_nats),
             ("hard_bits", decoding.hard_bits),
             ("repaired_codeword", decoding.codeword),
-            ("payload", decoding.payload.bits),
+            ("payload", decoding.payload.array),
         ):
             _same(f"expected.{kernel}.{name}", value, expected[name])
 
@@ -286,11 +286,11 @@ def _check_passages(data: dict[str, Any]) -> None:
         _same(f"log_chains {payload}", got, value)
     _same("marks", len(found.marks), len(expected["marks"]))
     # The vectors name the marks by their share in the e-value, the largest first.
-    bits = np.array([mark.payload.bits for mark in found.marks])
+    bits = np.array([mark.payload.array for mark in found.marks])
     shares = found.log_ratios(bits, profile) - profile.payload_bits * np.log(2.0)
     named = [(found.marks[at], shares[at]) for at in np.argsort(-shares, kind="stable")]
     for number, ((mark, share), wanted) in enumerate(zip(named, expected["marks"], strict=True)):
-        _same(f"marks[{number}] payload", mark.payload.bits, list(map(int, wanted["payload"])))
+        _same(f"marks[{number}] payload", mark.payload.array, list(map(int, wanted["payload"])))
         _same(f"marks[{number}] log_e", share, wanted["log_e"])
         _same(f"marks[{number}] ranges", mark.ranges, wanted["ranges"])
 

@@ -90,7 +90,7 @@ def test_what_cannot_be_signed_is_refused_for_what_it_is(desk: Path) -> None:
 
     assert refused("letter.docx") == refused("latin.txt") == "input-format"
     assert refused("letter.txt", "--embed", "a9") == "usage"
-    assert refused("letter.txt", "--key", desk / "words") == "signing-pem"
+    assert refused("letter.txt", "--certificate-key", desk / "words") == "signing-pem"
     assert refused("letter.txt", "--certificate", desk / "root.pem") == "signing-match"
     assert refused("letter.txt", "--soft-binding", "pura 1") == "usage"
     assert refused("letter.txt", "--entry", 1) == "register"

@@ -47,7 +47,7 @@ def test_a_path_is_no_name(tmp_path):
     assert pura("profile", "list").stdout == ""
     (tmp_path / "weights.gguf").write_bytes(b"GGUF")
     assert (
-        pura("model", "add", tmp_path / "weights.gguf", "--name", "../b").exception.key
+        pura("model", "import", tmp_path / "weights.gguf", "--name", "../b").exception.key
         == "name.path"
     )
 

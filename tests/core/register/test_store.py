@@ -316,7 +316,7 @@ def scores(target, gain):
     """Each payload bit that agrees with the target is worth a little evidence."""
 
     def score(bits):
-        return gain * (bits == target.bits).sum(axis=1).astype(float)
+        return gain * (bits == target.array).sum(axis=1).astype(float)
 
     # Mean over all payloads: every bit contributes (1 + e^gain) / 2 by itself.
     return score, len(target) * math.log((1 + math.exp(gain)) / 2)
@@ -371,7 +371,7 @@ def test_strong_evidence_neither_overflows_nor_turns_to_nan(register, gain):
     target = payload(2)
 
     def score(bits):
-        return gain * (bits == target.bits).sum(axis=1)
+        return gain * (bits == target.array).sum(axis=1)
 
     facts = register.posterior(mark(2), score, 30.0 * gain, 0.1, PROFILE)
     assert facts.matches[0].payload == target.text

@@ -319,7 +319,7 @@ INSTEAD = {
     "118:9ac1…": "$(pura caselog verify | grep -o '[0-9]*:[0-9a-f]\\{64\\}' | head -n 1)",
     "/mnt/archive": "archive",
     "letters/ 'mail/**/*.eml' posts.parquet": "archive old.txt",
-    "merge all.parquet part-*.parquet": "merge all.parquet found.parquet",
+    "merge part-*.parquet --output": "merge found.parquet --output",
     "--certificate desk.p12": "--certificate desk.p12 --passphrase-file pass",
     # Its own passphrase, and that of the store.
     "--file house.purakey --in-file": "--file house.purakey --passphrase-file words --in-file",

@@ -170,10 +170,13 @@ def run(
 
 @app.command("merge")
 def merge(
-    output: Annotated[str, typer.Argument(metavar="OUT", help="The result: .jsonl or .parquet.")],
     results: Annotated[
         list[str], typer.Argument(metavar="RESULT…", help="Results, one of each shard.")
     ],
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", metavar="OUT", help="The result: .jsonl or .parquet."),
+    ] = None,
     form: OutputFormat = None,
     fdr: FdrOption = None,
     force: ReplaceFile = False,
@@ -185,6 +188,11 @@ def merge(
     from pura.usecases.batch import merge_batch
 
     refuse_rate(fdr)
+    if output is None:  # as in 0.4, where it stood in front
+        output, *results = results
+        err.print(say("former", former=output, now=f"--output {output}"))
+    if not results:
+        raise typer.BadParameter(say("choose.output"), param_hint="--output")
     done = merge_batch(output, results, form=form, fdr=fdr, replacing=force)
     _end(done, by_outcome=by_outcome, as_json=as_json)
 

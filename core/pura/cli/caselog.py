@@ -25,6 +25,7 @@ from pura.cli.options import (
 )
 from pura.cli.terminal import (
     STYLES,
+    FormerOutput,
     Language,
     RowsInto,
     as_printed,
@@ -33,6 +34,7 @@ from pura.cli.terminal import (
     interactive,
     language,
     out,
+    output_of,
     passphrase,
     passphrase_for,
     print_made,
@@ -449,7 +451,10 @@ def verify(
 @app.command("export")
 def export(
     case: CaseName,
-    to: Annotated[Path, typer.Argument(metavar="OUT", help="File to write (.puracase).")],
+    to: FormerOutput = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="File to write (.puracase).")
+    ] = None,
     auditor: Auditor = None,
     purpose: Annotated[str, typer.Option(help="What for; the log keeps it.")] = "",
     force: ReplaceFile = False,
@@ -457,11 +462,12 @@ def export(
     """Write a case as one file: entries, names, notes, records, and texts as they are kept."""
     from pura.usecases.cases import export_to_file
 
+    path = output_of(output, to)
     size = export_to_file(
-        environment(), case=case, path=to, auditor=auditor, purpose=purpose, replace=force
+        environment(), case=case, path=path, auditor=auditor, purpose=purpose, replace=force
     )
-    words = say("file.written", path=str(to), count=size)
-    print_made("case", to.name, words, files=[to], count=size)
+    words = say("file.written", path=str(path), count=size)
+    print_made("case", path.name, words, files=[path], count=size)
 
 
 @app.command("import")

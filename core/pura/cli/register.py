@@ -26,11 +26,13 @@ from pura.cli.options import (
 )
 from pura.cli.progress import bar_of
 from pura.cli.terminal import (
+    FormerOutput,
     RowsInto,
     as_printed,
     confirm,
     err,
     out,
+    output_of,
     print_made,
     say,
     write_row,
@@ -288,14 +290,18 @@ def import_rows(
 
 @app.command("export")
 def export_rows(
-    to: Annotated[Path, typer.Argument(metavar="FILE", help="CSV file to write.")],
+    to: FormerOutput = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="CSV file to write.")
+    ] = None,
 ) -> None:
     """Write the entries that stand as a table."""
     from pura.usecases.registers import export_register
 
-    refuse_taken(to, RegisterError)
-    rows = export_register(environment(), path=to)
-    print_made("register", "", say("register.written", rows=rows), files=[to], count=rows)
+    path = output_of(output, to)
+    refuse_taken(path, RegisterError)
+    rows = export_register(environment(), path=path)
+    print_made("register", "", say("register.written", rows=rows), files=[path], count=rows)
 
 
 def _under(

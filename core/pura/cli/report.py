@@ -28,11 +28,13 @@ from pura.cli.options import (
 )
 from pura.cli.terminal import (
     STATUS_CODES,
+    FormerOutput,
     Language,
     RowsInto,
     as_printed,
     language,
     out,
+    output_of,
     passphrase,
     passphrase_for,
     print_checks,
@@ -227,8 +229,11 @@ def _refusal(what: Phrase, name: str = "") -> InputError:
 @app.command("sign")
 def sign(
     file: ReportFile,
-    to: Annotated[Path, typer.Argument(metavar="OUT", help="Signed PDF to write.")],
     certificate: Certificate,
+    to: FormerOutput = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Signed PDF to write.")
+    ] = None,
     passphrase_file: CertificatePassphrase = None,
     reason: Annotated[str, typer.Option(help="Why it is signed.")] = "",
     place: Annotated[str, typer.Option(help="Where it is signed.")] = "",
@@ -244,7 +249,8 @@ def sign(
     from pura.report.signing import SignOptions
     from pura.usecases.reports import sign_report
 
-    refuse_taken(to, SigningError)  # before the question, not after it
+    signed_file = output_of(output, to)
+    refuse_taken(signed_file, SigningError)  # before the question, not after it
     secret = passphrase_for(certificate, passphrase_file, file)
     options = SignOptions(
         reason=reason, location=place, seal=seal, tsa_url=timestamp, language=language
@@ -252,7 +258,7 @@ def sign(
     signed = sign_report(
         environment(),
         path=file,
-        to=to,
+        to=signed_file,
         certificate=certificate,
         passphrase=secret,
         options=options,
@@ -262,7 +268,7 @@ def sign(
     facts = signed.certificate
     until = f"{facts.not_after:%Y-%m-%d}"
     words = say("signed", subject=facts.subject, key=facts.key, until=until)
-    print_made("report", facts.subject, words, files=[to])
+    print_made("report", facts.subject, words, files=[signed_file])
     if signed.examiner and not as_printed.json:
         out.print(say("signed.examiner", examiner=signed.examiner))
 

@@ -278,6 +278,26 @@ def write_row(row: Mapping[str, Any], kind: str = "") -> None:
         sys.stdout.flush()
 
 
+FormerOutput = Annotated[
+    Path | None, typer.Argument(metavar="OUT", hidden=True, help="Former place of --output.")
+]
+"""Where commands of 0.4 took the file to write; 0.5 takes it there too, and names the option."""
+
+
+def output_of(output: Path | None, former: Path | None) -> Path:
+    """Return the file to write, which stands behind ``--output`` or in its former place.
+
+    Raises:
+        typer.BadParameter: It stands in neither place, or in both.
+    """
+    if former is None and output is not None:
+        return output
+    if former is None or output is not None:
+        raise typer.BadParameter(say("choose.output"), param_hint="--output")
+    err.print(say("former", former=former.name, now=f"--output {former.name}"))
+    return former
+
+
 def print_made(
     what: str,
     name: str,

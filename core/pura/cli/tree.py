@@ -120,7 +120,7 @@ HEADINGS: Final = {
 }
 """Under which heading, a word of the volume ``typer``, the parameters of a command stand."""
 EXAMPLES: Final = {
-    "batch merge": "all.parquet part-1.parquet part-2.parquet --fdr 0.05",
+    "batch merge": "part-1.parquet part-2.parquet --output all.parquet --fdr 0.05",
     "batch run": "letters/ --profile house --key newsroom -o letters.jsonl --jobs 4",
     "batch summary": "letters.jsonl",
     "bundle create": "--key newsroom --profile house --output newsroom.purateam",
@@ -128,7 +128,7 @@ EXAMPLES: Final = {
     "caselog close": "2026-017",
     "caselog deposit": "/media/notary",
     "caselog erase": "2026-017 --reason 'End of the retention period'",
-    "caselog export": "2026-017 2026-017.puracase",
+    "caselog export": "2026-017 --output 2026-017.puracase",
     "caselog forget": "'Ada Lovelace' --reason 'She asked for it'",
     "caselog hold": "2026-017 --reason 'Proceedings are pending'",
     "caselog import": "2026-017.puracase",
@@ -194,7 +194,7 @@ EXAMPLES: Final = {
     "profile show": "house",
     "register add": "0x1a2b3c4d5 --profile house --key newsroom --who 'City paper'",
     "register assign": "--profile house --key newsroom --rows 1-500",
-    "register export": "issued.csv",
+    "register export": "--output issued.csv",
     "register find": "0x1a2b3c4d5 --profile house --key newsroom",
     "register import": "issued.csv --profile house --key newsroom",
     "register issue": "--profile house --key newsroom --who 'City paper'",
@@ -202,7 +202,7 @@ EXAMPLES: Final = {
     "register verify": "",
     "report annex": "--profile house --pdf annex.pdf",
     "report build": "record.json --pdf report.pdf",
-    "report sign": "report.pdf signed.pdf --certificate desk.p12",
+    "report sign": "report.pdf --output signed.pdf --certificate desk.p12",
     "report verify": "signed.pdf",
     "selftest": "",
     "serve": "--profile house --key newsroom --listen 127.0.0.1:8080",
@@ -305,7 +305,9 @@ def page_of(command: TyperCommand | TyperGroup, context: Any) -> Page:
 
 def usage_of(command: TyperCommand | TyperGroup, context: Any) -> str:
     """Return what comes after the command's name."""
-    arguments = [p for p in command.get_params(context) if isinstance(p, TyperArgument)]
+    arguments = [
+        p for p in command.get_params(context) if isinstance(p, TyperArgument) and not p.hidden
+    ]
     pieces = [command.options_metavar or ""]
     pieces += [_argument(p) if p.required else f"[{_argument(p)}]" for p in arguments]
     if isinstance(command, TyperGroup):

@@ -115,13 +115,15 @@ WARNINGS: Final[dict[str, Warned]] = {
 """Every warning by the key of its sentence, or by the first part of it."""
 
 
+_OTHER: Final = Warned(OUTCOME, "warning.other")
+
+
 def warned(key: str) -> Warned:
     """Return how trusted askers read the warning with a key.
 
-    Raises:
-        KeyError: It has no row in :data:`WARNINGS`.
+    One that this version does not write, as in an old record, is told of without its words.
     """
-    return WARNINGS[key] if key in WARNINGS else WARNINGS[key.partition(".")[0]]
+    return WARNINGS.get(key) or WARNINGS.get(key.partition(".")[0]) or _OTHER
 
 
 def warnings_for(finding: Finding, released: tuple[str, ...] | None, language: str) -> list[str]:
@@ -139,6 +141,8 @@ def warnings_for(finding: Finding, released: tuple[str, ...] | None, language: s
         # The sentence names those of a text with one mark.
         if outside and not any(one.key == "payload.outside" for one in sentences):
             lines.append(_outside_words(outside, language))
+        reasons = {mark.payload.withheld for mark in finding.marks} - {""}
+        lines += [fill(Sentence(key=f"payload.{why}"), language) for why in sorted(reasons)]
         return list(dict.fromkeys(lines))
     lines = []
     for sentence in sentences:

@@ -440,6 +440,7 @@ def sign_manifest(
         check_argument(name, value, str, "words")
     check_argument("timestamp", timestamp, (str, type(None)), "words")
     shared = _profile(profile)
+    carried = _payload(payload, shared).text
     secret = None if passphrase is None else Secret(bytearray(passphrase.encode()))
     return writing.sign_manifest(
         read_signable(text) if isinstance(text, Path) else text,
@@ -449,7 +450,7 @@ def sign_manifest(
             SigningError,
             None if private_key is None else Path(private_key),
         ),
-        payload=_payload(payload, shared).text,
+        payload=carried,
         profile=shared.fingerprint,
         soft_binding=soft_binding,
         form=embed or writing.form_of(text.name if isinstance(text, Path) else ""),
@@ -513,7 +514,9 @@ def _prepared(
         used = replace(used, model=str(model))
     elif model is not None:
         at = replace(at, lent_model=model)
-    further = tuple(_profile(other, "also", "profiles") for other in also)
+    for other in also:
+        check_argument("also", other, (Profile, str, Path), "profiles")
+    further = tuple(_profile(other) for other in also)
     chosen = {choice.name: getattr(options, choice.name) for choice in fields(Choices)}
     chosen["leave_out"] = together(used.leave_out, options.leave_out)
     return prepared(at, replace(used, also=further, **chosen))
@@ -604,8 +607,8 @@ def _ids(ids: Sequence[int] | None) -> tuple[int, ...] | None:
     return tuple(listed)
 
 
-def _profile(profile: Profile | Text, name: str = "profile", wanted: str = "profile") -> Profile:
-    check_argument(name, profile, (Profile, str, Path), wanted)
+def _profile(profile: Profile | Text) -> Profile:
+    check_argument("profile", profile, (Profile, str, Path), "profile")
     if isinstance(profile, Profile):
         return profile
     return Profile.load(find_profile(_environment(user_paths()), str(profile)))

@@ -598,8 +598,7 @@ class PageCommand(_InLanguage, TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the arguments; a former name of an option becomes its present one."""
-        former = FORMER_OPTIONS.get(ctx.command_path.partition(" ")[2], {})
-        return super().parse_args(ctx, list(_renamed(args, former)))
+        return super().parse_args(ctx, list(_renamed(args, former_options(ctx))))
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; one that writes rows into a file, or is asked for JSON, writes rows."""
@@ -620,6 +619,11 @@ class PageCommand(_InLanguage, TyperCommand):
             ctx.params["as_json"] = True
         with rows_into(path):
             return super().invoke(ctx)
+
+
+def former_options(context: Any) -> dict[str, str]:
+    """Return the former names of a command's options, each with its present one."""
+    return FORMER_OPTIONS.get(context.command_path.partition(" ")[2], {})
 
 
 def _renamed(args: Sequence[str], former: dict[str, str]) -> Iterator[str]:
@@ -656,6 +660,16 @@ class LazyCommand(TyperCommand):
 
 class Group(_InLanguage, TyperGroup):
     """A group of commands whose page, usage line and errors are in the language of the run."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return its options; a group inside the program takes those of the program, too."""
+        own = super().get_params(ctx)
+        names = {name for param in own for name in param.opts}
+        return own + [option for option in options_everywhere() if names.isdisjoint(option.opts)]
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the arguments; a former name of an option becomes its present one."""
+        return super().parse_args(ctx, list(_renamed(args, former_options(ctx))))
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """Return the command that the arguments name, imported; also by a former name."""

@@ -5,6 +5,7 @@ import re
 from typing import Any
 
 import pytest
+from tests.core.cli.conftest import pura
 from tests.core.cli.test_help import tree
 from typer.core import TyperGroup
 
@@ -24,7 +25,11 @@ MEANINGS = {
 
 
 def commands() -> dict[str, Any]:
-    return {words: one for words, one in tree().items() if not isinstance(one, TyperGroup)}
+    return {
+        words: command
+        for words, command in tree().items()
+        if not isinstance(command, TyperGroup) or (words and command.invoke_without_command)
+    }
 
 
 def test_a_thing_has_one_name_over_all_commands():
@@ -136,12 +141,13 @@ def test_no_page_shows_a_type_of_python(run):
         assert not re.search(r"<\w+>|list\[|<path>|None\b", out), words
 
 
-def test_a_question_that_nobody_answers_names_the_option(run):
-    assert run("profile", "new", "--vocab-size", "100", "--name", "gone")[0] == 0
-    code, _, err = run("profile", "remove", "gone")
-    assert code == 1
-    assert "--yes" in err
-    assert run("profile", "show", "gone")[0] == 0
+def test_a_question_that_nobody_answers_names_the_option():
+    assert pura("profile", "new", "--vocab-size", "100", "--name", "gone").exit_code == 0
+    asked = pura("profile", "remove", "gone", stdin="")
+    assert asked.exit_code == 1
+    assert "--yes" in asked.stderr
+    assert "--yes" not in pura("profile", "remove", "gone", stdin="n\n").stderr
+    assert pura("profile", "show", "gone").exit_code == 0
 
 
 @pytest.mark.parametrize("columns", [20, 60, 80, 100, 120, 300])
@@ -162,7 +168,15 @@ def test_messages_name_options_that_there_are(run, tmp_path):
         for param in command.params
         for name in (*param.opts, *param.secondary_opts)
     } | {"--help", "--force", "--json"}
-    others = {"--no-deps", "--middleware", "--dest", "--find-links", "--no-index"}
+    others = {
+        "--logprobs",
+        "--merge",
+        "--no-deps",
+        "--middleware",
+        "--dest",
+        "--find-links",
+        "--no-index",
+    }
     for volume in ("errors", "command", "findings", "doctor", "duties"):
         for key, template in catalogue(volume).items():
             for text in template.texts.values():

@@ -11,7 +11,9 @@ import pytest
 
 from pura.cli import start
 
-COMMAND = "import os; os.write(1, b'.'); from pura.cli.start import run; run()"
+COMMAND = (
+    "from pura.cli import start; start.end_at_once(); import os; os.write(1, b'.'); start.run()"
+)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of Unix")

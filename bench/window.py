@@ -394,13 +394,17 @@ def sample_audit(found: Drive, model: bool) -> Audit:
 
         def audit() -> None:
             found.window.try_sample()
-            found.until(lambda: session.texts.current.audit or session.texts.current.failure)
+            found.until(
+                lambda: session.texts.current.audit is not None or session.texts.current.failure
+            )
 
         found.step("audit: load the model, read", audit)
         found.step("audit: the model is loaded", audit)
     else:
         found.window.try_sample()
-        found.until(lambda: session.texts.current.audit or session.texts.current.failure)
+        found.until(
+            lambda: session.texts.current.audit is not None or session.texts.current.failure
+        )
     if session.texts.current.audit is None:
         sys.exit(f"{session.texts.current.failure.message} {session.texts.current.failure.hint}")
     return session.texts.current.audit  # type: ignore[no-any-return]

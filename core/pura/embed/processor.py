@@ -125,6 +125,8 @@ class PuraLogitsProcessor(LogitsProcessor):
                 processor beside it changes the distribution.
         """
         if not self._rows:
+            if _looks_like_beams(input_ids, scores):
+                _refuse(_BEAMS)
             here = inspect.currentframe()
             caller = None if here is None else here.f_back
             beside = None if caller is None else caller.f_locals.get("self")
@@ -197,8 +199,6 @@ class PuraLogitsProcessor(LogitsProcessor):
         check_count(len(payloads), rows, "payload")
         if scores.shape[-1] < self._profile.vocab_size:
             raise GenerationError("generate.logits", logits=scores.shape[-1])
-        if _looks_like_beams(input_ids, scores):
-            _refuse(_BEAMS)
         rngs = rngs_for(self._seed, rows)
         return [
             self._engine.add(key, payload, self._sampling, rng)

@@ -11,7 +11,11 @@ from pura.register.store import Register
 
 
 def without_repeats(
-    rows: Iterable[tuple[int, Issue]], register: Register, problems: Problems
+    rows: Iterable[tuple[int, Issue]],
+    register: Register,
+    problems: Problems,
+    *,
+    unknown: bool = True,
 ) -> Iterator[tuple[int, Issue]]:
     """Pass over rows that the register has, or had and revoked, and those that come twice.
 
@@ -22,9 +26,10 @@ def without_repeats(
         rows: Row numbers of the caller's table, and what was issued.
         register: An open register.
         problems: Counts them, as :attr:`~pura.register.rows.Problems.repeats`.
+        unknown: Entries of unknown key count; else a row with a key is another one than theirs.
     """
     seen: set[bytes] = set()
-    unassigned = register.unassigned() > 0
+    unassigned = unknown and register.unassigned() > 0
     for number, issue in rows:
         digest = _digest(issue)
         repeated = digest in seen or (unassigned and register.holds_same_row(issue))

@@ -81,7 +81,10 @@ def import_csv(
 
             try:
                 rows = _Rows(under=under, profiles=known, problems=problems).read(table, told)
-                return register.add_many(without_repeats(rows, register, problems), problems)
+                # Whoever names the key means other rows than those whose key nobody knows.
+                keyless = under is None or not under.key
+                fresh = without_repeats(rows, register, problems, unknown=keyless)
+                return register.add_many(fresh, problems)
             except (UnicodeError, csv.Error):
                 raise RegisterError("register.no-table") from None
 

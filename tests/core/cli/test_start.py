@@ -12,7 +12,7 @@ import pytest
 from pura.cli import start
 
 COMMAND = (
-    "from pura.cli import start; start.end_at_once(); import os; os.write(1, b'.'); start.run()"
+    "import os\nfrom pura.cli import start\nstart.end_at_once()\nos.write(1, b'.')\nstart.run()\n"
 )
 
 

@@ -109,9 +109,9 @@ def __getattr__(name: str) -> object:
     """Fetch a name when it is first used."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(_import_module(_HOMES[name]), name)
-    globals()[name] = value
-    return value
+    member = getattr(_import_module(_HOMES[name]), name)
+    globals()[name] = member
+    return member
 
 
 def __dir__() -> list[str]:

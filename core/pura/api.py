@@ -6,7 +6,7 @@ of an audit. Nothing of it reaches for the network.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, fields, replace
 from functools import cache, partial
@@ -22,8 +22,8 @@ from pura.documents import Document, ReadOptions, endings, from_text, read_file
 from pura.embed.generate import Generated
 from pura.keys import KeyRef, Secret, load_key, passphrase_bytes
 from pura.model import libraries
+from pura.model.folder import InstalledModel
 from pura.model.load import LanguageModel
-from pura.model.store import InstalledModel
 from pura.provenance.writing import SignedText
 from pura.record.audit import Audit
 from pura.scheme import Payload, Profile, SecretKey, pack, parse_payload
@@ -255,8 +255,8 @@ def verify_many(
     pairs, count = _pairs(texts)
     options = _choices(decoder, epochs, weigh, policy, register, trust, leave_out)
     lent = _prepared(setup, key, profile, model, also, options)
-    results = _results(pairs, lent, options.trust or "")
-    return _counted(results, count) if progress else results
+    stream = _results(pairs, lent, options.trust or "")
+    return _counted(stream, count) if progress else stream
 
 
 def to_pandas(results: Iterable[Result | Audit]) -> Any:
@@ -282,10 +282,10 @@ def to_pandas(results: Iterable[Result | Audit]) -> Any:
     if isinstance(results, str | bytes | Mapping) or not isinstance(results, Iterable):
         raise argument_error("results", results, "results")
     index, rows = [], []
-    for number, result in enumerate(results):
-        if not isinstance(result, Result | Audit):
-            raise argument_error("results", result, "results")
-        row = result.to_row()
+    for number, entry in enumerate(results):
+        if not isinstance(entry, Result | Audit):
+            raise argument_error("results", entry, "results")
+        row = entry.to_row()
         index.append(row.pop("id", number))
         rows.append(row)
     return pd.DataFrame(rows, index=pd.Index(index, name="id"))
@@ -436,8 +436,8 @@ def sign_manifest(
     check_argument("text", text, (str, Path), "text")
     check_argument("certificate", certificate, (str, Path), "file")
     check_argument("private_key", private_key, (str, Path, type(None)), "file")
-    for name, value in (("soft_binding", soft_binding), ("passphrase", passphrase or "")):
-        check_argument(name, value, str, "words")
+    check_argument("soft_binding", soft_binding, str, "words")
+    check_argument("passphrase", passphrase, (str, type(None)), "words")
     check_argument("timestamp", timestamp, (str, type(None)), "words")
     shared = _profile(profile)
     carried = _payload(payload, shared).text
@@ -467,10 +467,10 @@ def _choices(
     trust: File | None,
     leave_out: Sequence[str],
 ) -> Choices:
-    for name, value in (("decoder", decoder), ("epochs", epochs)):
-        check_argument(name, value, str, "words")
-    for name, flag in (("weigh", weigh), ("register", register)):
-        check_argument(name, flag, bool, "flag")
+    check_argument("decoder", decoder, str, "words")
+    check_argument("epochs", epochs, str, "words")
+    check_argument("weigh", weigh, bool, "flag")
+    check_argument("register", register, bool, "flag")
     check_argument("policy", policy, (Policy, str, Path, type(None)), "policy")
     check_argument("trust", trust, (str, Path, type(None)), "file")
     check_argument("leave_out", leave_out, (list, tuple, set, frozenset), "rules")
@@ -543,7 +543,7 @@ def _pairs(texts: Any) -> tuple[Iterable[tuple[object, Text]], int | None]:
     table = any(hasattr(texts, method) for method in _NO_TABLES)
     if single or table or not isinstance(texts, Iterable):
         raise argument_error("texts", texts, "texts")
-    count = len(texts) if hasattr(texts, "__len__") else None
+    count = len(texts) if isinstance(texts, Sized) else None
     # A Series of pandas is no Mapping, and goes through its values; its index would be lost.
     if isinstance(texts, Mapping) or (hasattr(texts, "items") and hasattr(texts, "index")):
         return cast("Any", texts).items(), count
@@ -555,11 +555,11 @@ def _numbered(texts: Iterable[Any]) -> Iterator[tuple[object, Text]]:
         yield entry if isinstance(entry, tuple) and len(entry) == 2 else (number, entry)
 
 
-def _counted(results: Iterator[Result], count: int | None) -> Iterator[Result]:
+def _counted(stream: Iterator[Result], count: int | None) -> Iterator[Result]:
     """Show a bar while results come."""
     from tqdm.auto import tqdm
 
-    yield from tqdm(results, total=count, unit="text")
+    yield from tqdm(stream, total=count, unit="text")
 
 
 def _audit_text(text: Text, name: str, trust: str) -> AuditText:

@@ -1,7 +1,7 @@
 """What callers of the library pass: a value of another type is refused by the argument's name.
 
 An error from inside would speak of something else: of an attribute of the value, or of a file that
-nobody meant. Only the type of the value is named: the value may be a text or a key.
+nobody meant. Only the type of the value is named, since it may be a text or a key.
 """
 
 from __future__ import annotations
@@ -17,30 +17,30 @@ class ArgumentError(PuraError, TypeError):
 
 
 def argument_error(
-    name: str, value: object, wanted: str, *, code: str | None = None
+    name: str, argument: object, expected: str, *, code: str | None = None
 ) -> ArgumentError:
     """Return the error that names an argument, what came, and what is wanted.
 
     Args:
         name: Of the argument.
-        value: What was passed; its type is named.
-        wanted: What it takes, a key below ``argument`` in the volume ``errors``.
+        argument: What was passed; its type is named.
+        expected: What it takes, a key below ``argument`` in the volume ``errors``.
         code: As of any error.
     """
     return ArgumentError(
         "argument.type",
         name=name,
-        came=type_words(value),
-        wanted=phrase(f"argument.{wanted}"),
+        came=type_words(argument),
+        wanted=phrase(f"argument.{expected}"),
         code=code,
     )
 
 
-def type_words(value: object) -> Phrase:
-    """Return what a value is, without saying it."""
-    if value is None:
+def type_words(argument: object) -> Phrase:
+    """Return what an argument is, without saying it."""
+    if argument is None:
         return phrase("argument.came-none")
-    kind = type(value)
+    kind = type(argument)
     home = kind.__module__.partition(".")[0]
     shown = kind.__qualname__ if home in ("builtins", "pura") else f"{home}.{kind.__qualname__}"
     return phrase("argument.came", kind=shown)
@@ -48,9 +48,9 @@ def type_words(value: object) -> Phrase:
 
 def check_argument(
     name: str,
-    value: object,
+    argument: object,
     kinds: type | tuple[type, ...],
-    wanted: str,
+    expected: str,
     *,
     code: str | None = None,
 ) -> None:
@@ -58,17 +58,17 @@ def check_argument(
 
     Args:
         name: Of the argument.
-        value: What was passed.
+        argument: What was passed.
         kinds: The types that it takes.
-        wanted: See :func:`argument_error`.
+        expected: See :func:`argument_error`.
         code: As of any error.
 
     Raises:
         ArgumentError: Names the argument, the type that came, and what is wanted.
     """
     listed = kinds if isinstance(kinds, tuple) else (kinds,)
-    if not isinstance(value, listed) or (isinstance(value, bool) and bool not in listed):
-        raise argument_error(name, value, wanted, code=code)
+    if not isinstance(argument, listed) or (isinstance(argument, bool) and bool not in listed):
+        raise argument_error(name, argument, expected, code=code)
 
 
 def truth_error(kind: str) -> ArgumentError:

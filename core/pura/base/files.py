@@ -207,9 +207,9 @@ _replacing: ContextVar[bool] = ContextVar("replacing", default=False)
 
 
 @contextlib.contextmanager
-def replacing(wanted: bool = True) -> Iterator[None]:
+def replacing(enabled: bool = True) -> Iterator[None]:
     """Have files that are there be replaced, as ``--force`` of a command asks."""
-    token = _replacing.set(wanted)
+    token = _replacing.set(enabled)
     try:
         yield
     finally:

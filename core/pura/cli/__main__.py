@@ -11,7 +11,7 @@ import typer
 
 from pura.base.errors import PuraError
 from pura.base.process import Signals, close_to_others, unconfined
-from pura.cli.start import end_tidily
+from pura.cli.interrupt import end_tidily
 from pura.cli.terminal import (
     as_printed,
     complain,

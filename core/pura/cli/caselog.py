@@ -74,8 +74,8 @@ def new(
 
     with open_log(environment(), create=True) as log:
         case = open_case(log, name, acting(log, auditor), notes=notes, tags=tags or ())
-    words = say("case.opened-id", name=case.name or "", id=case.id[:8])
-    print_made("case", case.name or "", words, fingerprint=case.id)
+    sentence = say("case.opened-id", name=case.name or "", id=case.id[:8])
+    print_made("case", case.name or "", sentence, fingerprint=case.id)
 
 
 @app.command("rename")
@@ -466,8 +466,8 @@ def export(
     size = export_to_file(
         environment(), case=case, path=path, auditor=auditor, purpose=purpose, replace=force
     )
-    words = say("file.written", path=str(path), count=size)
-    print_made("case", path.name, words, files=[path], count=size)
+    sentence = say("file.written", path=str(path), count=size)
+    print_made("case", path.name, sentence, files=[path], count=size)
 
 
 @app.command("import")
@@ -480,8 +480,8 @@ def import_(
 
     case = import_from_file(environment(), path=file, auditor=auditor)
     count = len(case.items)
-    words = say("case.imported", name=case.name or case.id, count=count)
-    print_made("case", case.name or "", words, fingerprint=case.id, count=count)
+    sentence = say("case.imported", name=case.name or case.id, count=count)
+    print_made("case", case.name or "", sentence, fingerprint=case.id, count=count)
     if case.missing and not as_printed.json:
         out.print(case.incomplete(language()), style=STYLES["bad"])
 

@@ -175,8 +175,8 @@ def generate(
     count = int(made.ids.size)
     if output is not None:
         write_or_refuse(output, text.encode())
-        words = say("generated", count=count)
-        print_made("text", output.name, words, files=[output], count=count, aside=True)
+        sentence = say("generated", count=count)
+        print_made("text", output.name, sentence, files=[output], count=count, aside=True)
     elif as_printed.json:
         print_made("text", "", "", count=count, text=text)
     else:

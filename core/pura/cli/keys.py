@@ -234,8 +234,8 @@ def rename(
     from pura.usecases.keys import rename_key
 
     key = rename_key(environment(), name=name, new=new_name).key
-    words = f"{key.label}  {key.fingerprint}"
-    print_made("key", key.label or "", words, fingerprint=key.fingerprint)
+    sentence = f"{key.label}  {key.fingerprint}"
+    print_made("key", key.label or "", sentence, fingerprint=key.fingerprint)
 
 
 @app.command("note")
@@ -247,8 +247,8 @@ def note_(
 
     done = note_key(environment(), name=name, note=text)
     stored = done.entry.note if done.entry is not None else ""
-    words = f"{done.key.label}  {done.key.fingerprint}  {stored}"
-    print_made("key", done.key.label or "", words, fingerprint=done.key.fingerprint)
+    sentence = f"{done.key.label}  {done.key.fingerprint}  {stored}"
+    print_made("key", done.key.label or "", sentence, fingerprint=done.key.fingerprint)
 
 
 @app.command("derive")
@@ -296,8 +296,8 @@ def remove(name: Name, yes: Yes = False) -> None:
         confirm(say("key.delete", name=usage.entry.name))
     delete_key(at, name=name)
     fingerprint = usage.entry.fingerprint
-    words = say("key.deleted", name=name)
-    print_made("key", name, words, fingerprint=fingerprint, aside=True)
+    sentence = say("key.deleted", name=name)
+    print_made("key", name, sentence, fingerprint=fingerprint, aside=True)
 
 
 def _place(in_file: bool) -> Place | None:
@@ -308,8 +308,8 @@ def _place(in_file: bool) -> Place | None:
 
 def _told(done: KeyDone) -> None:
     err.print(say("key.stored", place=done.keyring or say("kept.folder")))
-    words = f"{done.key.label}  {done.key.fingerprint}"
-    print_made("key", done.key.label or "", words, fingerprint=done.key.fingerprint)
+    sentence = f"{done.key.label}  {done.key.fingerprint}"
+    print_made("key", done.key.label or "", sentence, fingerprint=done.key.fingerprint)
 
 
 def _source(file: Path | None, passphrase_file: Path | None) -> Path | Secret:
@@ -357,8 +357,10 @@ def create(
     )
     if not as_printed.json:
         _show(made)
-    words = say("bundle.written", file=output.name)
-    print_made("bundle", output.name, words, files=[output], count=made.register_rows, aside=True)
+    sentence = say("bundle.written", file=output.name)
+    print_made(
+        "bundle", output.name, sentence, files=[output], count=made.register_rows, aside=True
+    )
 
 
 @bundles.command("import")

@@ -186,8 +186,8 @@ def install(name: Annotated[str, typer.Argument(help="A known model.")] = "smoll
 
     with bar_of("bar.installing") as report:
         model = install_model(environment(), name=name, progress=report)
-    words = f"{model.name}  {model.fingerprint}"
-    print_made("model", model.name, words, fingerprint=model.fingerprint)
+    sentence = f"{model.name}  {model.fingerprint}"
+    print_made("model", model.name, sentence, fingerprint=model.fingerprint)
 
 
 @app.command("import")
@@ -207,8 +207,8 @@ def import_(
         model = add_model(
             environment(), path=path, name=name, copy=copy, licence=licence, progress=report
         )
-    words = f"{model.name}  {model.fingerprint}"
-    print_made("model", model.name, words, fingerprint=model.fingerprint)
+    sentence = f"{model.name}  {model.fingerprint}"
+    print_made("model", model.name, sentence, fingerprint=model.fingerprint)
 
 
 @app.command("list")
@@ -302,8 +302,8 @@ def verify(name: Name) -> None:
     with bar_of("bar.checking") as report:
         model = recheck_model(environment(), name=name, progress=report)
     count = len(model.files)
-    words = say("model.same", name=model.name, count=count)
-    print_made("model", model.name, words, fingerprint=model.fingerprint, count=count)
+    sentence = say("model.same", name=model.name, count=count)
+    print_made("model", model.name, sentence, fingerprint=model.fingerprint, count=count)
 
 
 @app.command("remove")
@@ -315,5 +315,5 @@ def remove(name: Name, yes: Yes = False) -> None:
     model = at.models.get(name)
     confirm(say("model.remove", name=model.name), yes=yes)
     remove_model(at, name=model.name)
-    words = say("model.removed", name=model.name)
-    print_made("model", model.name, words, fingerprint=model.fingerprint, aside=True)
+    sentence = say("model.removed", name=model.name)
+    print_made("model", model.name, sentence, fingerprint=model.fingerprint, aside=True)

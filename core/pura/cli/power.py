@@ -229,8 +229,8 @@ def use_(
 
     policy = rely_on_power(environment(), name=name, on=not off)
     count = len(policy.power_tables)
-    words = say("power.policy", rule=policy.rule, count=count)
-    print_made("policy", policy.rule, words, count=count)
+    sentence = say("power.policy", rule=policy.rule, count=count)
+    print_made("policy", policy.rule, sentence, count=count)
 
 
 @app.command("remove")

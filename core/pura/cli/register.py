@@ -281,8 +281,8 @@ def import_rows(
     with session() as at:
         under = _under(at, profile, key, key_file, epoch)
         added, _, version = import_register(at, path=file, under=under, problems=problems)
-    words = say("register.added", rows=added, version=version)
-    print_made("register", version, words, count=added)
+    sentence = say("register.added", rows=added, version=version)
+    print_made("register", version, sentence, count=added)
     if problems.repeats and not as_printed.json:
         out.print(say("register.repeats", rows=problems.repeats))
     _show_left_out(problems.left_out, problems.rows)

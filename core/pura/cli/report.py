@@ -267,8 +267,8 @@ def sign(
     )
     facts = signed.certificate
     until = f"{facts.not_after:%Y-%m-%d}"
-    words = say("signed", subject=facts.subject, key=facts.key, until=until)
-    print_made("report", facts.subject, words, files=[signed_file])
+    sentence = say("signed", subject=facts.subject, key=facts.key, until=until)
+    print_made("report", facts.subject, sentence, files=[signed_file])
     if signed.examiner and not as_printed.json:
         out.print(say("signed.examiner", examiner=signed.examiner))
 
@@ -345,5 +345,5 @@ def annex(
         replace=force,
         detector=detector,
     )
-    words = say("file.written", path=str(pdf), count=size)
-    print_made("annex", pdf.name, words, files=[pdf], count=size)
+    sentence = say("file.written", path=str(pdf), count=size)
+    print_made("annex", pdf.name, sentence, files=[pdf], count=size)

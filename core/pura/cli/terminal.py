@@ -37,20 +37,20 @@ WIDEST: Final = 120
 words."""
 
 
-def wrapped(words: str, columns: int) -> str:
+def wrapped(sentence: str, columns: int) -> str:
     """Return a sentence in lines as long as the terminal allows.
 
     Args:
-        words: The sentence.
+        sentence: The sentence.
         columns: Width of the terminal.
     """
-    bare = words.lstrip(" ")
-    indent = len(words) - len(bare) + (2 if bare.startswith("- ") else 0)
+    bare = sentence.lstrip(" ")
+    indent = len(sentence) - len(bare) + (2 if bare.startswith("- ") else 0)
     return textwrap.fill(
-        words,
+        sentence,
         min(max(columns, NARROWEST), WIDEST),
         subsequent_indent=" " * indent,
-        break_long_words=False,
+        break_long_sentence=False,
         break_on_hyphens=False,
         drop_whitespace=True,
         replace_whitespace=False,
@@ -114,16 +114,16 @@ class Terminal:
             else:
                 self._write(visible_lines(" ".join(words)) + end)
 
-    def paragraph(self, words: str, *, style: str = "") -> None:
+    def paragraph(self, sentence: str, *, style: str = "") -> None:
         """Print a sentence; on a screen it is wrapped, and what goes on stands below its begin.
 
         Args:
-            words: The sentence; blanks in front of it, or a dash, are its indent.
+            sentence: The sentence; blanks in front of it, or a dash, are its indent.
             style: See :meth:`print`.
         """
         if self.is_terminal:
-            words = wrapped(words, get_terminal_size().columns)
-        self.print(words, style=style)
+            sentence = wrapped(sentence, get_terminal_size().columns)
+        self.print(sentence, style=style)
 
     @property
     def _stream(self) -> TextIO:
@@ -301,7 +301,7 @@ def output_of(output: Path | None, former: Path | None) -> Path:
 def print_made(
     what: str,
     name: str,
-    words: str,
+    sentence: str,
     *,
     fingerprint: str | None = None,
     files: Iterable[Path] = (),
@@ -314,12 +314,12 @@ def print_made(
     Args:
         what: Of which kind it is, one of :data:`~pura.cli.rows.MADE`.
         name: What it is called.
-        words: The same for people; empty says nothing.
+        sentence: The same for people; empty says nothing.
         fingerprint: Of it, where it has one.
         files: That were written.
         count: How many there are, of what is counted.
         text: What was written, of a text.
-        aside: Words go to standard error.
+        aside: The sentence goes to standard error.
     """
     if as_printed.json:
         row: dict[str, Any] = {
@@ -330,8 +330,8 @@ def print_made(
             "count": count,
         }
         write_row(row if text is None else row | {"text": text}, "made")
-    elif words:
-        (err if aside else out).print(words)
+    elif sentence:
+        (err if aside else out).print(sentence)
 
 
 RowsInto = Annotated[
@@ -449,11 +449,11 @@ def _similar(error: PuraError) -> str:
     """Return the stored name that an unknown one looks like; empty where none does."""
     from difflib import get_close_matches
 
-    known = error.values.get("known", error.values.get("listed"))
+    stored = error.values.get("known", error.values.get("listed"))
     name = error.values.get("name")
-    if not isinstance(known, str) or not isinstance(name, str):
+    if not isinstance(stored, str) or not isinstance(name, str):
         return ""
-    return next(iter(get_close_matches(name.strip("'"), known.split(", "), n=1)), "")
+    return next(iter(get_close_matches(name.strip("'"), stored.split(", "), n=1)), "")
 
 
 def confirm(question: str, *, yes: bool = False) -> None:

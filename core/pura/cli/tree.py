@@ -352,8 +352,8 @@ def _row(param: Any, context: Any) -> PageRow:
     positional = isinstance(param, TyperArgument)
     name = _argument(param) if positional else _option(param, context)
     # These two are of no command, so that nothing has put them into the language of the run.
-    about = _helped(param.help) if param in (force_option(), json_option()) else param.help
-    return name, " ".join(filter(None, (about, *_notes(param, context))))
+    text = _helped(param.help) if param in (force_option(), json_option()) else param.help
+    return name, " ".join(filter(None, (text, *_notes(param, context))))
 
 
 def _argument(param: Any) -> str:
@@ -459,13 +459,13 @@ class _InLanguage:
         return _in_language(super().get_help_option(ctx))  # type: ignore[misc]
 
 
-def _quieten(wanted: bool) -> None:
-    if wanted:
+def _quieten(enabled: bool) -> None:
+    if enabled:
         notes.quiet = True
 
 
-def _go_into_detail(wanted: bool) -> None:
-    if wanted:
+def _go_into_detail(enabled: bool) -> None:
+    if enabled:
         details.quiet = False
 
 
@@ -585,16 +585,16 @@ class PageCommand(_InLanguage, TyperCommand):
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return its options and arguments, and the options of the program."""
-        own = super().get_params(ctx)
-        names = {name for param in own for name in param.opts}
-        more = [*options_everywhere()]
-        if _WRITTEN & {param.name for param in own}:
-            more.append(force_option())
+        params = super().get_params(ctx)
+        names = {name for param in params for name in param.opts}
+        options = [*options_everywhere()]
+        if _WRITTEN & {param.name for param in params}:
+            options.append(force_option())
         if ctx.command_path.partition(" ")[2] in MAKERS:
-            more.append(json_option())
-        more = [option for option in more if names.isdisjoint(option.opts)]
-        here = next((n for n, param in enumerate(own) if "--help" in param.opts), len(own))
-        return [*own[:here], *more, *own[here:]]
+            options.append(json_option())
+        options = [option for option in options if names.isdisjoint(option.opts)]
+        end = next((n for n, param in enumerate(params) if "--help" in param.opts), len(params))
+        return [*params[:end], *options, *params[end:]]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the arguments; a former name of an option becomes its present one."""
@@ -663,9 +663,9 @@ class Group(_InLanguage, TyperGroup):
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return its options; a group inside the program takes those of the program, too."""
-        own = super().get_params(ctx)
-        names = {name for param in own for name in param.opts}
-        return own + [option for option in options_everywhere() if names.isdisjoint(option.opts)]
+        params = super().get_params(ctx)
+        names = {name for param in params for name in param.opts}
+        return params + [option for option in options_everywhere() if names.isdisjoint(option.opts)]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the arguments; a former name of an option becomes its present one."""
@@ -673,10 +673,10 @@ class Group(_InLanguage, TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """Return the command that the arguments name, imported; also by a former name."""
-        words = f"{ctx.command_path.partition(' ')[2]} {args[0]}".strip()
-        if now := FORMER_COMMANDS.get(words):
-            err.print(say("former", former=args[0], now=now))
-            args = [now, *args[1:]]
+        path = f"{ctx.command_path.partition(' ')[2]} {args[0]}".strip()
+        if present := FORMER_COMMANDS.get(path):
+            err.print(say("former", former=args[0], now=present))
+            args = [present, *args[1:]]
         name, command, rest = super().resolve_command(ctx, args)
         if isinstance(command, LazyCommand):
             command = command.fetched()
@@ -734,16 +734,15 @@ class Group(_InLanguage, TyperGroup):
 
 def _helping(args: Sequence[str], root: Group) -> list[str]:
     """Return ``help COMMAND`` as ``COMMAND --help``; other arguments as they are."""
-    place = next((n for n, word in enumerate(args) if not word.startswith("-")), len(args))
-    before = list(args[:place])
-    if before and before[-1] == "--language":  # its value is no command
-        place = next((n for n in range(place + 1, len(args)) if args[n][:1] != "-"), len(args))
-    before, words = list(args[:place]), list(args[place:])
-    if words[:1] != ["help"]:
+    start = next((n for n, word in enumerate(args) if not word.startswith("-")), len(args))
+    if start and args[start - 1] == "--language":  # its value is no command
+        start = next((n for n in range(start + 1, len(args)) if args[n][:1] != "-"), len(args))
+    options, command = list(args[:start]), list(args[start:])
+    if command[:1] != ["help"]:
         return list(args)
-    if not words[1:]:
-        return [*before, "--help"]
-    return [*before, *words[1:], "--help"] if words[1] in root.commands else list(args)
+    if not command[1:]:
+        return [*options, "--help"]
+    return [*options, *command[1:], "--help"] if command[1] in root.commands else list(args)
 
 
 def asked_language(args: Sequence[str]) -> str:

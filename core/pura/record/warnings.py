@@ -11,13 +11,27 @@ that the finding is a draft.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 from pura.base.catalogue import catalogue
+from pura.record.naming import NamedMark
 from pura.words.sentences import Sentence, fill
 
-if TYPE_CHECKING:
-    from pura.record.finding import Finding
+
+class Warnable(Protocol):
+    """A finding, as far as its warnings are concerned."""
+
+    @property
+    def qualifications(self) -> tuple[Sentence, ...]:
+        """The sentences that stand beside the answer wherever that is given alone."""
+
+    @property
+    def cautions(self) -> tuple[Sentence, ...]:
+        """What weakens or limits the findings."""
+
+    @property
+    def marks(self) -> tuple[NamedMark, ...]:
+        """Each mark with what may be said of its payload."""
 
 
 class Warned(NamedTuple):
@@ -126,7 +140,7 @@ def warned(key: str) -> Warned:
     return WARNINGS.get(key) or WARNINGS.get(key.partition(".")[0]) or _OTHER
 
 
-def warnings_for(finding: Finding, released: tuple[str, ...] | None, language: str) -> list[str]:
+def warnings_for(finding: Warnable, released: tuple[str, ...] | None, language: str) -> list[str]:
     """Return what weakens an answer, the weightiest first, each once.
 
     Args:
@@ -167,7 +181,7 @@ def _plain(sentence: Sentence, released: Sequence[str], language: str) -> str:
     return _words(row.plain, language) if row.plain else fill(sentence, language)
 
 
-def _outside(finding: Finding) -> list[str]:
+def _outside(finding: Warnable) -> list[str]:
     """Return the fields outside the profile's limits, of any mark, each once."""
     return list(dict.fromkeys(name for mark in finding.marks for name in mark.payload.outside))
 

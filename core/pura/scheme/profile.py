@@ -291,16 +291,19 @@ class Profile:
         check_argument("fields", fields, (list, tuple), "fields")
         for field in fields:
             check_argument("fields", field, (Field, Mapping), "fields")
+        source: Tokenizing | None
         if isinstance(model, str | Path):
             # Installed models are known above this package, which serving stacks take alone.
-            model = import_module("pura.api").installed_model(model)
-        if model is not None and not hasattr(model, "tokenizer_fingerprint"):
-            raise argument_error("model", model, "model")
-        if model is not None:
+            source = import_module("pura.api").installed_model(model)
+        else:
+            source = model
+        if source is not None and not hasattr(source, "tokenizer_fingerprint"):
+            raise argument_error("model", source, "model")
+        if source is not None:
             settings |= {
-                "vocab_size": model.vocab_size,
-                "tokenizer": model.tokenizer_fingerprint,
-                "model": model.fingerprint,
+                "vocab_size": source.vocab_size,
+                "tokenizer": source.tokenizer_fingerprint,
+                "model": source.fingerprint,
             }
         elif vocab_size is not None:
             settings["vocab_size"] = vocab_size

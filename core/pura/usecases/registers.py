@@ -300,27 +300,18 @@ def import_register(
     with Register(environment.paths.register, create=True) as register:
         with naming(path.name):
             told = counted(progress, "import")
-            if is_log(path):
-                added = import_log(
-                    register,
-                    path,
-                    under,
-                    profiles=profiles,
-                    problems=problems,
-                    checkpoint=checkpoint,
-                    progress=told,
-                )
+            logged = is_log(path)
+            added = (import_log if logged else import_csv)(
+                register,
+                path,
+                under,
+                profiles=profiles,
+                problems=problems,
+                checkpoint=checkpoint,
+                progress=told,
+            )
+            if logged:
                 note_outcomes(register, path if path.is_dir() else path.parent)
-            else:
-                added = import_csv(
-                    register,
-                    path,
-                    under,
-                    profiles=profiles,
-                    problems=problems,
-                    checkpoint=checkpoint,
-                    progress=told,
-                )
         return added, len(register), register.version()
 
 

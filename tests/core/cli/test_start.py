@@ -9,11 +9,9 @@ from importlib.metadata import entry_points
 
 import pytest
 
-from pura.cli import start
+from pura.cli import interrupt, start
 
-COMMAND = (
-    "import os\nfrom pura.cli import start\nstart.end_at_once()\nos.write(1, b'.')\nstart.run()\n"
-)
+COMMAND = "import os\nfrom pura.cli import interrupt, start\ninterrupt.end_at_once()\nos.write(1, b'.')\nstart.run()\n"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
@@ -47,8 +45,8 @@ def test_the_installed_command_begins_there():
 def test_an_ignored_interruption_stays_ignored():
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        start.end_at_once()
-        start.end_tidily()
+        interrupt.end_at_once()
+        interrupt.end_tidily()
         assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     finally:
         signal.signal(signal.SIGINT, before)

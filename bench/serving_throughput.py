@@ -150,7 +150,8 @@ def ask(way: Way, tokens: int) -> float:
     rest = answer.read()
     connection.close()
     if answer.status != 200 or b"[DONE]" not in rest or b'"error"' in rest:
-        raise RuntimeError(rest[-500:].decode())
+        at = max(0, rest.find(b'"error"') - 200)
+        raise RuntimeError(f"status {answer.status}: {rest[at : at + 1000].decode()}")
     return first
 
 

@@ -348,7 +348,8 @@ def ask(
             public_lookups=True,
             soft_binding=NAME,
             hosts=("testserver",),
-            protection=Protection(per_day_public=0, per_day_block=0),
+            # Short texts too: the question is where a manifest is, not what is said of a mark.
+            protection=Protection(per_day_public=0, per_day_block=0, least_tokens=1),
         )
         setup = Setup(keys=(KeyRef(fingerprint=KEY.fingerprint),), profile=profile)
         with (

@@ -212,13 +212,13 @@ def verify_many(
     model: LanguageModel | Text | None = None,
     decoder: Decoder = "exact",
     epochs: str = EPOCHS,
+    progress: bool = False,
     also: Sequence[Profile | Text] = (),
     weigh: bool = WEIGH,
     policy: Policy | File | None = None,
     register: bool = False,
     trust: File | None = None,
     leave_out: Sequence[LeftOutRule] = (),
-    progress: bool = False,
 ) -> Iterator[Result]:
     """Audit texts as they are asked for, some of them side by side; none is held longer.
 

@@ -31,10 +31,11 @@ from PySide6.QtCore import (
 )
 
 from pura.base.files import make_private
+from pura.base.logs import FORMAT, log_versions
 
 LEVELS = ("debug", "info", "warning", "error")
-_NAME = "pura-audit.log"
-_CRASH = "crash.log"
+LOG = "pura-audit.log"
+CRASH = "crash.log"
 _qt = logging.getLogger("qt")
 _qt.addHandler(logging.NullHandler())  # where no log is kept, Qt's remarks go nowhere
 _kept: list[IO[str]] = []
@@ -62,16 +63,17 @@ def start(folder: Path, level: str) -> str:
     try:
         make_private(folder)
         handler = RotatingFileHandler(
-            folder / _NAME, maxBytes=1 << 20, backupCount=3, encoding="utf-8"
+            folder / LOG, maxBytes=1 << 20, backupCount=3, encoding="utf-8"
         )
     except OSError:
         return ""
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    handler.setFormatter(logging.Formatter(FORMAT))
     root.addHandler(handler)
+    log_versions()
     sys.excepthook = _uncaught
     threading.excepthook = _uncaught_in_thread
     log_qt_messages()
-    return _watch_crashes(folder / _CRASH)
+    return _watch_crashes(folder / CRASH)
 
 
 def log_qt_messages() -> None:

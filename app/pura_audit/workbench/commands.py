@@ -15,6 +15,7 @@ from pura_audit.session.queue_model import Item
 from pura_audit.theme.theme import Mode
 from pura_audit.widgets.form_dialog import Host, opened
 from pura_audit.workbench.opening import (
+    ask_diagnostic_file,
     check_statement,
     compare_audits,
     compare_versions,
@@ -326,6 +327,11 @@ def commands(window: Workbench) -> dict[str, list[Command]]:
                 "F1 Ctrl+?",
             ),
             Command("log", translate("Menu", "Show the log file"), on(show_log)),
+            Command(
+                "diagnostics",
+                translate("Menu", "Save a diagnostic file …"),
+                on(ask_diagnostic_file),
+            ),
             Command("about", translate("Menu", "About PURA Audit"), on(show_about)),
         ],
     }

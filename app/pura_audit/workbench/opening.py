@@ -13,8 +13,8 @@ from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QAction, QDesktopServices, QKeySequence
 from PySide6.QtWidgets import QDialog, QFileDialog
 
-from pura.base.errors import PuraError
-from pura.base.files import read_bounded
+from pura.base.errors import InputError, PuraError, os_error_as
+from pura.base.files import read_bounded, write_atomic
 from pura.caselog.cases import UNFILED
 from pura.caselog.package import SUFFIX as CASE
 from pura.detect.verdict.policy import SCHEMA as POLICY
@@ -22,9 +22,9 @@ from pura.detect.verdict.power import TABLE_SCHEMA as POWER
 from pura.keys.sealed import SUFFIX as KEY
 from pura.usecases.cases import open_saved
 from pura.usecases.keys import SUFFIX as BUNDLE
-from pura_audit.jobs.queue import by_outcome
+from pura_audit.jobs.queue import Failure, by_outcome
 from pura_audit.platform.i18n import filled, language, translate
-from pura_audit.widgets.form_dialog import Host, ask_folder, opened
+from pura_audit.widgets.form_dialog import Host, ask_folder, ask_target, opened
 from pura_audit.workbench import setup
 from pura_audit.workbench.questions import unlocked
 
@@ -169,6 +169,38 @@ def show_log(host: Host) -> None:
     from pura_audit.platform.diagnostics import log_folder
 
     QDesktopServices.openUrl(QUrl.fromLocalFile(str(log_folder())))
+
+
+def ask_diagnostic_file(host: Host) -> QFileDialog:
+    """Ask where the file goes that somebody may send to the people who maintain the program."""
+    return ask_target(
+        host.frame,
+        translate("Menu", "Save a diagnostic file"),
+        partial(save_diagnostic_file, host),
+        translate("Menu", "Texts (*.txt)"),
+        name="pura-diagnostics.txt",
+        suffix="txt",
+    )
+
+
+def save_diagnostic_file(host: Host, path: Path) -> None:
+    """Write versions and log into a file; the file dialog has asked about one that is there."""
+    from pura_audit.platform.diagnostic_file import diagnostic_text
+    from pura_audit.platform.diagnostics import log_folder
+    from pura_audit.workbench.guide import facts
+
+    try:
+        with os_error_as(InputError, "file.write", name=path.name):
+            write_atomic(path, diagnostic_text(log_folder(), facts(host.session)).encode())
+    except InputError as error:
+        host.say(Failure.of(error))
+        return
+    words = translate(
+        "Menu",
+        "Saved as “{file:text}”. It holds versions and the log, and nothing of a text, a payload "
+        "or a key.",
+    )
+    host.say(filled(words, file=path.name))
 
 
 def report_current(host: Host) -> None:

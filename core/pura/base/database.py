@@ -105,6 +105,7 @@ class Kind:
         except BaseException:
             connection.close()
             raise
+        logger.debug("%s: opened, read only: %s", self.noun, read_only)
         return connection
 
     def _current(self, connection: sqlite3.Connection) -> bool:

@@ -9,6 +9,7 @@ much, and when whoever waits wants to stop; how it ended is told, and judged by 
 from __future__ import annotations
 
 import ctypes
+import logging
 import mmap
 import multiprocessing
 import os
@@ -26,6 +27,8 @@ from typing import IO, Final, NoReturn
 from pura.base import linux
 from pura.base.linux import PARENT
 from pura.base.progress import Checkpoint, never_cancelled
+
+_log = logging.getLogger(__name__)
 
 _ENDING: Final = ("SIGTERM", "SIGHUP")
 NOT_SHUT_STATUS: Final = 77
@@ -247,6 +250,7 @@ def start_child(module: str, *, own: bool = False) -> subprocess.Popen[bytes]:
     environment |= {"CUDA_VISIBLE_DEVICES": "", "HIP_VISIBLE_DEVICES": ""}
     if sys.platform == "linux":
         environment[PARENT] = str(os.getpid())
+    _log.debug("a child starts: %s", module)
     return subprocess.Popen(  # noqa: S603  (a module of ours, named by our own code)
         [sys.executable, "-P", "-B", "-m", module],
         stdin=subprocess.PIPE,
@@ -296,6 +300,9 @@ def converse(
             thread.join()
         child.stdin.close()
         child.stdout.close()
+    _log.debug(
+        "a child ended with status %d, %d bytes; late: %s", child.returncode, len(answer), late
+    )
     return ChildResult(status=child.returncode, answer=bytes(answer), late=late)
 
 

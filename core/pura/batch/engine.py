@@ -8,6 +8,7 @@ text by text, until the one is left that no worker survives.
 
 from __future__ import annotations
 
+import logging
 import os
 import pickle
 import queue
@@ -35,6 +36,8 @@ from pura.batch.results import failed
 from pura.documents import Document
 from pura.scheme.keys import KEY_BYTES, wipe_buffer
 from pura.version import __version__
+
+_log = logging.getLogger(__name__)
 
 TRIES: Final = 3
 _BEAT_S: Final = 0.2
@@ -313,8 +316,11 @@ class Process(Generic[T]):
             self._send(b"")
             self._hear()
         except BaseException:
+            _log.warning("a worker process could not begin its work")
             self.close()
             raise
+        else:
+            _log.info("a worker process has begun its work")
         finally:
             ready.set()
 
@@ -332,7 +338,7 @@ class Process(Generic[T]):
     def close(self) -> None:
         """End it, whatever it is doing."""
         self._child.kill()
-        self._child.wait()
+        _log.info("a worker process ended with status %d", self._child.wait())
         for pipe in (self._child.stdin, self._child.stdout):
             try:
                 if pipe is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
+import logging
 import os
 import secrets
 import sqlite3
@@ -21,6 +22,8 @@ from pura.base.files import make_private, write_atomic
 from pura.base.json_text import canonical, former, is_hex, read_json, sha256
 from pura.base.paths import build_hash
 from pura.version import __version__
+
+_log = logging.getLogger(__name__)
 
 FORM: Final = 2
 FORMS: Final = (1, FORM)
@@ -523,6 +526,7 @@ class CaseLog(Handle):
             insert(self._db, entry)
             for name, value in packed.items():
                 keep(self._db, entry, name, salts[name], value)
+        _log.info("case log: entry %d, %s", entry.seq, entry.action)
         return entry
 
     def erase(self, entry: LogEntry, field: str) -> bool:

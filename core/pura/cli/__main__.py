@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from pura.base import logs
 from pura.base.errors import PuraError
 from pura.base.process import Signals, close_to_others, unconfined
 from pura.cli.interrupt import end_tidily
@@ -75,7 +76,8 @@ def options(
         typer.Option(
             "--verbose",
             "-v",
-            help="Also say what an audit did, step by step with seconds, and the codes of errors.",
+            help="Also print the log: what is loaded, read and written, with counts, seconds and "
+            "codes of errors; and the steps of each audit.",
         ),
     ] = False,
     as_json: Annotated[
@@ -98,6 +100,10 @@ def options(
     set_key_passphrase(passphrase_file)
     notes.quiet = quiet
     details.quiet = not verbose
+    if verbose:
+        logs.log_to(sys.stderr)
+    else:
+        logs.silence()
     unconfined[:] = [warn_unconfined]
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from pura.base.catalogue import Phrase, phrase
-from pura.base.errors import InputError, RecordError, SigningError, naming, unusable
+from pura.base.errors import InputError, ProfileError, RecordError, SigningError, naming, unusable
 from pura.base.files import read_bounded, refuse_taken
 from pura.base.json_text import read_json
 from pura.cli.options import (
@@ -313,6 +313,69 @@ def verify(
     else:
         print_checks(found, language)
     raise typer.Exit(STATUS_CODES[found.status])
+
+
+@app.command("gap-analysis")
+def gap_analysis(
+    *,
+    profile: Annotated[
+        str | None,
+        typer.Option(
+            "--profile",
+            metavar="FILE",
+            envvar="PURA_PROFILE",
+            help="Profile: a file or a stored name. Not needed with --template.",
+        ),
+    ] = None,
+    pdf: Annotated[Path | None, typer.Option(metavar="OUT", help="PDF to write.")] = None,
+    html: Annotated[Path | None, typer.Option(metavar="OUT", help="HTML file to write.")] = None,
+    statements: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="What you state of measures that the program cannot see, and what is planned "
+            "(JSON).",
+        ),
+    ] = None,
+    template: Annotated[
+        Path | None,
+        typer.Option(metavar="OUT", help="Write a file of statements to fill in, and stop."),
+    ] = None,
+    policy: PolicyOption = None,
+    tongue: Annotated[str | None, typer.Option("--language", help="en or de.")] = None,
+    paper: Annotated[str, typer.Option(help="a4 or us-letter.")] = "a4",
+    detector: Annotated[
+        str, typer.Option(metavar="URL", help="Where others may ask the detector.")
+    ] = "",
+    force: ReplaceFiles = False,
+) -> None:
+    """Write a gap analysis against the EU's Code of Practice, with the annex as second part.
+
+    Each measure with what the program saw of it; your own statements stand beside. No legal advice.
+    """
+    from pura.usecases.reports import write_gap_analysis, write_gap_template
+
+    if template is not None:
+        size = write_gap_template(template, replace=force)
+        out.print(say("file.written", path=str(template), count=size))
+        return
+    if profile is None:
+        raise ProfileError("command.profile-needed", code="usage")
+    at = environment()
+    written = write_gap_analysis(
+        at,
+        profile=load_profile(at, profile),
+        pdf=pdf,
+        html=html,
+        statements=statements,
+        policy=policy,
+        language=tongue or language(),
+        paper=paper,
+        detector=detector,
+        replace=force,
+    )
+    for path, size in written:
+        out.print(say("file.written", path=str(path), count=size))
 
 
 @app.command("annex")

@@ -201,6 +201,7 @@ EXAMPLES: Final = {
     "register revoke": "17 --reason 'Issued by mistake'",
     "register verify": "",
     "report annex": "--profile house --pdf annex.pdf",
+    "report gap-analysis": "--profile house --statements gaps.json --pdf gaps.pdf",
     "report build": "record.json --pdf report.pdf",
     "report sign": "report.pdf --output signed.pdf --certificate desk.p12",
     "report verify": "signed.pdf",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +16,8 @@ from pura.detect.verdict.policy import Policy
 from pura.documents import Document
 from pura.record.surroundings import StepReport
 from pura.words.sentences import Sentence, sentence
+
+_log = logging.getLogger(__name__)
 
 STEPS: Final = (
     "input",
@@ -92,9 +95,11 @@ class StepLog:
             done = True
         except PuraError as error:
             failure = error.packed()
+            _log.info("step %d, %s, failed: %s", number, STEPS[number - 1], error.code)
             raise
         finally:
             seconds = round(spent + time.perf_counter() - start, 6)
+            _log.debug("step %d, %s: %.3f s", number, STEPS[number - 1], seconds)
             self.reports.append(
                 StepReport(
                     number=number,

@@ -7,6 +7,7 @@ third-party mark is looked for; both can be looked for in one text.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -32,6 +33,8 @@ from pura.scheme import Profile, SecretKey
 if TYPE_CHECKING:
     from pura.model.evidence import Request
     from pura.model.reading import Reading
+
+_log = logging.getLogger(__name__)
 
 
 OpenKey = tuple[SecretKey, str | None]
@@ -111,6 +114,7 @@ def audit_documents(
     """
     if not keys:
         raise KeyStoreError("audit.no-key", code="key-missing")
+    _log.info("an audit of %d texts with %d keys begins", len(texts), len(keys))
     options = options or Options()
     texts = under_policy(with_manifests(texts, options, checkpoint), options)
     basis = AuditBasis.of(options, model, keys, profile, progress, checkpoint)
@@ -258,9 +262,11 @@ class _WaitingAudits:
         except StopIteration as end:
             self._end(number, end.value)
         except PuraError as error:
+            _log.info("an audit ended without a finding: %s", error.code)
             self.ended[number] = error
 
     def _end(self, number: int, audit: Audit) -> None:
+        _log.info("an audit ended: %s, %d marks", audit.verdict, len(audit.marks))
         try:
             self.ended[number] = stated(audit, self._texts[number].manifests or ())
         except PuraError as error:
@@ -340,5 +346,12 @@ def _pass(
     except PuraError as error:
         found = [error] * len(requests)
     seconds = time.perf_counter() - start
+    _log.info(
+        "the model read %d tokens of %d texts for %d keys in %.2f s",
+        tokens,
+        len(requests),
+        len(keys),
+        seconds,
+    )
     shares = [size / tokens if tokens else 1 / len(sizes) for size in sizes]
     return [(one, seconds * share) for one, share in zip(found, shares, strict=True)]

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import sys
+import time
 from dataclasses import asdict, replace
 from pathlib import Path, PurePath
 
@@ -47,6 +49,8 @@ from pura.documents.leave_out import by_rule
 from pura.provenance import reading
 from pura.record.left_out import LeftOutKind
 from pura.words.sentences import fill, findings
+
+_log = logging.getLogger(__name__)
 
 
 def from_text(text: str, *, name: str = "pasted text") -> Document:
@@ -217,8 +221,21 @@ def read_data(
     heartbeat: Checkpoint = never_cancelled,
 ) -> Extraction:
     """Read the bytes of a file of any format; see :func:`read_document`."""
-    extraction = _read_whole(data, name, options, heartbeat)
-    return by_rule(extraction, options.leave_out)
+    start = time.perf_counter()
+    try:
+        extraction = by_rule(_read_whole(data, name, options, heartbeat), options.leave_out)
+    except InputError as error:
+        _log.info("a file of %d bytes was refused: %s", len(data), error.code)
+        raise
+    _log.info(
+        "a file was read in %.2f s: %s, %d bytes, %d texts, %d parts left out",
+        time.perf_counter() - start,
+        extraction.format,
+        len(data),
+        len(extraction.documents),
+        sum(len(document.left_out) for document in extraction.documents),
+    )
+    return extraction
 
 
 def _read_whole(data: bytes, name: str, options: ReadOptions, heartbeat: Checkpoint) -> Extraction:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import inspect
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     import torch
 
     from pura.model.load import LanguageModel
+
+_log = logging.getLogger(__name__)
 
 
 Prompt = str | Sequence[int]
@@ -264,6 +267,7 @@ def generate_batch(
         _Part(model, starts[s], engine, rows[s], ignore_eos)
         for s in (slice(i, i + batch_size) for i in range(0, count, batch_size))
     ]
+    _log.info("writing of %d texts of up to %d tokens begins", count, tokens)
     total = len(parts) * tokens
     out: list[Generated] = []
     with nullcontext() if seed is None else _one_thread():
@@ -277,6 +281,7 @@ def generate_batch(
                     break
             progress((number + 1) * tokens, total)
             out += part.texts()
+    _log.info("%d texts were written", len(out))
     return out
 
 

@@ -8,6 +8,7 @@ goes.
 from __future__ import annotations
 
 import datetime as dt
+import logging
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -29,6 +30,8 @@ from pura.keys.epochs import deployment_label, derive_key, epoch_key, first_day,
 from pura.keys.folder import KeyFolder
 from pura.keys.sealed import SUFFIX, USUAL, Cost, KeyFile, check_passphrase, write_key_file
 from pura.scheme import SecretKey
+
+_log = logging.getLogger(__name__)
 
 NO_STORE: Final = "none"
 
@@ -211,6 +214,7 @@ class KeyStore:
             if not self._is_listed(entry):
                 self._place(place).remove(key.fingerprint, name)  # else nobody would know of it
             raise
+        _log.info("a key was stored: %s, %s", role.value, place.value)
         return entry
 
     def rename(self, name: str, new: str) -> KeyEntry:
@@ -315,6 +319,7 @@ class KeyStore:
                 if (e.fingerprint, e.created) != (entry.fingerprint, entry.created)
             )
         )
+        _log.info("a key was deleted: %s, %s", entry.role.value, entry.place.value)
 
     def _change(
         self, name: str, change: Callable[[KeyEntry, tuple[KeyEntry, ...]], KeyEntry]

@@ -9,6 +9,7 @@ passage are the other marked texts, which under this text's key are texts withou
 from __future__ import annotations
 
 import datetime as dt
+import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -47,6 +48,8 @@ if TYPE_CHECKING:
     from pura.embed.generate import Generated
     from pura.model.load import LanguageModel
     from pura.scheme import Profile
+
+_log = logging.getLogger(__name__)
 
 
 BATCH: Final = 16
@@ -556,6 +559,12 @@ def make_table(
     for number, edit in enumerate(plan.edits):
         entries += whole_entries(plan, np.array([one.edited[number] for one in kept]), edit.name)
     entries += inside_entries(plan, np.array([one.inside for one in kept]))
+    _log.info(
+        "a power table of %d texts was made: %d entries, %d texts left out",
+        len(kept),
+        len(entries),
+        len(found) - len(kept),
+    )
     profile = plan.profile
     conditions = {
         "name": plan.name,

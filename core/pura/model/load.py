@@ -7,6 +7,8 @@ their networks, pickles and remote code switched off. Whatever they raise leaves
 from __future__ import annotations
 
 import contextlib
+import logging
+import time
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
@@ -34,6 +36,8 @@ from pura.model.suitability import (
     refuse_unknown_gguf,
 )
 from pura.model.tokenise import file_tokenizer, tokenizer_fingerprint
+
+_log = logging.getLogger(__name__)
 
 DEFAULT_CONTEXT: Final = 2048  # for architectures without a hard limit (BLOOM's ALiBi)
 _OWN_NETWORK: Final = "llama"
@@ -113,6 +117,7 @@ def load_model(source: InstalledModel | Path, device: Device) -> LanguageModel:
     Raises:
         ModelError: Missing, unsafe, damaged, unknown, or too large for the memory.
     """
+    start = time.perf_counter()
     libraries.prepare()
     libraries.keep_freed_memory()
     as_installed = isinstance(source, InstalledModel)
@@ -134,6 +139,13 @@ def load_model(source: InstalledModel | Path, device: Device) -> LanguageModel:
     else:
         name, weights = (path.stem, "gguf") if path.is_file() else (path.name, "safetensors")
         fingerprint, known = fingerprint_of(path), ""
+    _log.info(
+        "a model was loaded in %.2f s: %s, fingerprint %s, on %s",
+        time.perf_counter() - start,
+        weights,
+        fingerprint,
+        device.name,
+    )
     return wrap(
         network,
         tokenizer,

@@ -15,6 +15,7 @@ import datetime as dt
 import gc
 import importlib.util
 import json
+import logging
 import os
 import re
 import shutil
@@ -58,6 +59,8 @@ from pura.model.trial import run_child
 
 if TYPE_CHECKING:
     from pura.model.load import LanguageModel
+
+_log = logging.getLogger(__name__)
 
 
 # pip, in a child that ends with the program that started it.
@@ -445,6 +448,7 @@ class ModelStore:
             # Renamed first, so that a half-deleted model never looks like one.
             folder.replace(grave / name)
             shutil.rmtree(grave)
+            _log.info("a model was removed")
         except OSError:
             raise ModelError("file.delete", name=name) from None
 
@@ -536,6 +540,7 @@ class ModelStore:
             final.replace(made.parent / "remains")
         made.replace(final)
         sync(self.folder)
+        _log.info("a model was installed: fingerprint %s", model.fingerprint)
         return model
 
 

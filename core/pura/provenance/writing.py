@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import logging
 import re
 import struct
 import unicodedata
@@ -31,6 +32,8 @@ from pura.version import __version__
 if TYPE_CHECKING:
     from cryptography import x509
     from pyhanko.sign.timestamps import TimeStamper
+
+_log = logging.getLogger(__name__)
 
 MAX_TEXT_BYTES: Final = 2 << 20
 WRAPPER: Final = "a8"
@@ -213,18 +216,18 @@ def sign_text(
     signer = _Signer(identity, said, manifest or fresh_manifest(), time_stamper)
     if form == DETACHED:
         return SignedText(text=text, manifest=signer.manifest, store=signer.sign(_bound(data))({}))
-    first, wrapped = _wrapping(text, form)
-    start = 0 if first else len(data)
+    wrapping = _Wrapping.of(text, form)
+    start = 0 if wrapping.first else len(data)
     covered = unicodedata.normalize("NFC", text).encode() if form == WRAPPER else data
     trial = signer.sign(_bound(covered, start, _TRIAL), trial=True)({})
-    least = len(wrapped(trial).encode()) + _SLACK
+    least = wrapping.size(trial) + _SLACK
     for length in range(least, least + _TRIES):
         padded = signer.sign(_bound(covered, start, length))
         for padding in _PADDINGS:
             store = padded(padding)
-            piece = wrapped(store)
-            if len(piece.encode()) == length:
-                whole = piece + text if first else text + piece
+            if wrapping.size(store) == length:
+                piece = wrapping.write(store)
+                whole = piece + text if wrapping.first else text + piece
                 return SignedText(text=whole, manifest=signer.manifest, store=store)
     raise ArithmeticError(least)  # pragma: no cover
 
@@ -257,23 +260,52 @@ def sign_manifest(
     """
     said = assertions(text, payload, profile, soft_binding, now=datetime.now(UTC))
     stamper = None if timestamp is None else time_stamper_at(timestamp)
-    return sign_text(text, identity, said, form=form, manifest=manifest, time_stamper=stamper)
+    signed = sign_text(text, identity, said, form=form, manifest=manifest, time_stamper=stamper)
+    _log.info("a manifest was signed: form %s, time stamp: %s", form, stamper is not None)
+    return signed
 
 
-def _wrapping(text: str, form: str) -> tuple[bool, Callable[[bytes], str]]:
-    """Return whether a manifest comes first in a text, and what writes one as a piece of text."""
+@dataclass(frozen=True, kw_only=True)
+class _Wrapping:
+    """How a manifest stands in a text.
+
+    Attributes:
+        first: It stands before the text, not after it.
+        write: Writes a manifest as a piece of text.
+        size: Returns the bytes of that piece in UTF-8. Dozens of lengths are tried for a text, so
+            it does not write the piece where its size follows from the bytes.
+    """
+
+    first: bool
+    write: Callable[[bytes], str]
+    size: Callable[[bytes], int]
+
+    @classmethod
+    def of(cls, text: str, form: str) -> _Wrapping:
+        """Return how a manifest stands in this text, in one of :data:`FORMS`."""
+        import c2pa_text
+
+        if form == WRAPPER:
+            return cls(first=False, write=c2pa_text.encode_wrapper, size=_wrapper_size)
+        first = not text.startswith(_FIRST)
+
+        def comment(store: bytes) -> str:
+            reference = c2pa_text.encode_data_uri(store)
+            block = c2pa_text.build_manifest_block(reference, "<!--", "-->")
+            return f"{block}\n" if first else f"\n{block}"
+
+        return cls(first=first, write=comment, size=lambda store: len(comment(store).encode()))
+
+
+def _wrapper_size(store: bytes) -> int:
+    """Return the bytes in UTF-8 of a manifest that is written as variation selectors."""
     import c2pa_text
 
-    if form == WRAPPER:
-        return False, c2pa_text.encode_wrapper
-    first = not text.startswith(_FIRST)
-
-    def comment(store: bytes) -> str:
-        reference = c2pa_text.encode_data_uri(store)
-        block = c2pa_text.build_manifest_block(reference, "<!--", "-->")
-        return f"{block}\n" if first else f"\n{block}"
-
-    return first, comment
+    header = struct.pack("!8sBI", c2pa_text.MAGIC, c2pa_text.VERSION, len(store))
+    content = header + store
+    # The sixteen selectors of the first block take three bytes, all others four; so does the
+    # character in front of them.
+    return 3 + 3 * len(content) + len(content.translate(None, bytes(range(16))))
 
 
 def _encoded(text: str) -> bytes:

@@ -36,8 +36,8 @@ def import_csv(
     path: Path,
     under: IssuedUnder | None,
     *,
-    profiles: Mapping[str, Profile] | None = None,
     problems: Problems | None = None,
+    profiles: Mapping[str, Profile] | None = None,
     checkpoint: Checkpoint = never_cancelled,
     progress: Callable[[int, int], None] = not_counted,
 ) -> int:

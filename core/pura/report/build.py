@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -44,6 +45,8 @@ from pura.report.request import (
 )
 from pura.scheme.foreign import FOREIGN_NAMES
 from pura.words.sentences import Sentence, forbidden, say
+
+_log = logging.getLogger(__name__)
 
 DRAFTS: Final = {"confirmed": "draft.reviewed", "disputed": "draft.disputed"}
 _BITS: Final = re.compile(r"\b[01]{12,}\b")
@@ -400,9 +403,11 @@ def build_report(
         annex=hashlib.sha256(annex).hexdigest() if annex else "",
     )
     content = content_of(shown, request, seals)
+    pdf = _compile(content, record, request, seals.annex, typeset=typeset)
+    _log.info("a report of %d findings was built: %d bytes", len(audits), len(pdf))
     return Report(
         number=report_number(audits, request),
-        pdf=_compile(content, record, request, seals.annex, typeset=typeset),
+        pdf=pdf,
         json=record,
         digest=seals.record,
         content=content,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import json
+import logging
 import re
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -30,6 +31,8 @@ from pura.record.comparison import TOLERANCE
 from pura.record.json_io import FORMS, findings_digest
 from pura.report import request as request_file
 from pura.report.build import audits_in
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -258,6 +261,8 @@ def judge(
     if not facts.signatures and (trusted or asked):
         signatures = [point(BAD, "integrity.missing" if trusted else "integrity.policy")]
     checks = (_file(facts), *recorded, *_added(facts), *signatures)
+    failed = [check.key for check in checks if check.state == BAD]
+    _log.info("a report was checked: %d checks, failed: %s", len(checks), failed)
     return ReportCheck(facts=facts, checks=checks, audits=audits)
 
 

@@ -34,7 +34,7 @@ from pura.scheme import Profile
 from pura.version import __version__
 
 # Amendment, guidelines and code are known from reports about them; nobody read the originals.
-_CODE_OF_PRACTICE: Final = "Code of Practice on Transparency of AI-Generated Content"
+CODE_OF_PRACTICE: Final = "Code of Practice on Transparency of AI-Generated Content"
 _KNOWN: Final = "2026-11-26"
 _ASKED: Final = (
     ("marked", "3"),
@@ -146,7 +146,12 @@ def regulators_annex(of: AnnexFacts) -> bytes:
     Raises:
         ReportError: It could not be set.
     """
-    attached = {
+    return compile_pdf(annex_content(of), attached=annex_files(of))
+
+
+def annex_files(of: AnnexFacts) -> dict[str, bytes]:
+    """Return the files inside the PDF: profile, policy, and what the tables say of themselves."""
+    return {
         "profile.json": canonical(of.profile.to_dict()),
         "policy.json": canonical(of.policy.to_dict()),
         "tables.json": json.dumps(
@@ -155,7 +160,6 @@ def regulators_annex(of: AnnexFacts) -> bytes:
             indent=1,
         ).encode(),
     }
-    return compile_pdf(annex_content(of), attached=attached)
 
 
 def annex_content(of: AnnexFacts) -> Content:
@@ -349,7 +353,7 @@ def _sources(say: Labels) -> tuple[Block, ...]:
                 say("sources.law"),
                 say("sources.amendment"),
                 say("sources.guidelines"),
-                say("sources.practice", title=_CODE_OF_PRACTICE),
+                say("sources.practice", title=CODE_OF_PRACTICE),
                 say("sources.docs", version=__version__),
             ]
         ),

@@ -24,6 +24,8 @@ from pura.report.blocks import Labels
 if TYPE_CHECKING:
     from pyhanko.sign.timestamps import TimeStamper
 
+_log = logging.getLogger(__name__)
+
 
 USAGES: Final = frozenset({"digital_signature", "non_repudiation"})
 WIDTH: Final = 220
@@ -184,6 +186,7 @@ def sign_report(
             kind = type(error).__name__
             raise SigningError("signing.no-time", kind=kind, code="signing-tsa") from None
         raise
+    _log.info("a report was signed; time stamp: %s", stamper is not None)
     return out.getvalue()
 
 

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import logging
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -55,6 +56,8 @@ from pura.base.json_text import former, read_json, sha256
 from pura.scheme.fields import Field, check_total, parse_fields, parse_layout
 from pura.scheme.foreign import FOREIGN, SETTINGS_FIELD, ForeignMark
 from pura.scheme.payload import TBCC_GENERATORS, TBCC_MIN_BITS, Payload, encode_spc, encode_tbcc
+
+_log = logging.getLogger(__name__)
 
 VERSION: Final = 7
 VERSION_FIELD: Final = "version"
@@ -616,6 +619,7 @@ class ProfileFolder:
             _write(path, profile)
         finally:
             lock.release()
+        _log.info("a profile was stored: fingerprint %s", profile.fingerprint)
         return stem
 
     def remove(self, name: str) -> None:
@@ -629,6 +633,7 @@ class ProfileFolder:
             path.unlink()
         except OSError:
             raise ProfileError("file.delete", name=name) from None
+        _log.info("a profile was removed")
 
     def take_in(self, path: Path, name: str | None = None) -> tuple[str, tuple[str, ...]]:
         """Import a profile file in any version that can be read.

@@ -176,6 +176,8 @@ def _announced(headers: Headers, most: int) -> int:
 
 _SAFE: Final = ("GET", "HEAD", "OPTIONS")
 _OWN: Final = ("none", "same-origin")
+_USUAL_PORTS: Final = {"http": 80, "https": 443}
+"""Ports that addresses do not name."""
 _LABEL: Final = r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?"
 _HOST: Final = re.compile(r"(\[[0-9a-f:.]+\]|[^\[\]:/@?#\s]+)(?::\d*)?")
 _NAME: Final = re.compile(rf"{_LABEL}(\.{_LABEL})*")
@@ -214,7 +216,12 @@ def origin_refusal(request: Request, names: Sequence[str]) -> RefusalError | Non
     if not origin or (origin == "null" and site == "same-origin"):
         return None
     try:
-        same = (urlsplit(origin).hostname or "").rstrip(".") == name
+        sender = urlsplit(origin)
+        same = (sender.hostname or "").rstrip(".") == name
+        # A browser that tells no site is old: then the port has to be the one that was asked for.
+        # With a site it is the browser that compared, also where a proxy drops the port.
+        usual = _USUAL_PORTS.get(sender.scheme)
+        same &= bool(site) or (_port(hosts[0]) or usual) == (sender.port or usual)
     except ValueError:
         same = False
     return None if same else elsewhere
@@ -224,6 +231,12 @@ def _host(header: str) -> str:
     """Return the name in a header ``Host``; empty where it is none."""
     found = _HOST.fullmatch(header.strip().lower())
     return "" if found is None else found[1].strip("[]").rstrip(".")
+
+
+def _port(header: str) -> int | None:
+    """Return the port in a header ``Host``; None where it names none."""
+    digits = header.strip().rpartition("]")[2].rpartition(":")[2] if ":" in header else ""
+    return int(digits) if digits.isdecimal() else None
 
 
 def _is_here(name: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -49,6 +50,8 @@ from pura.usecases.audits import (
 )
 from pura.usecases.environment import Environment
 from pura.version import __version__
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -202,6 +205,7 @@ def run_batch(
             )
         chosen = None if fdr is None else _chosen(noted.strengths(), fdr)
         done = _written(output, noted.rows(chosen), form, fdr)
+    _log.info("a batch ended: %d rows, %.1f s", status.rows, status.seconds)
     return replace(
         done,
         found=status.found,

@@ -40,10 +40,10 @@ def candidates_of(text: str) -> tuple[str, ...]:
     """
     lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
     as_json = bool(lines) and lines[0][1].lstrip().startswith("{")
-    found = [_json_prompt(number, line) if as_json else line.strip() for number, line in lines]
-    if not found:
+    prompts = [_json_prompt(number, line) if as_json else line.strip() for number, line in lines]
+    if not prompts:
         raise InputError("audit.prompts-none", code="prompts")
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(prompts))
 
 
 def _json_prompt(number: int, line: str) -> str:
@@ -142,10 +142,10 @@ def read_trust(path: Path) -> tuple[str, int]:
 
     data = read_start(path, MAX_TRUST_BYTES, InputError)
     try:
-        found = x509.load_pem_x509_certificates(data) if len(data) <= MAX_TRUST_BYTES else []
-        if not found:
+        certificates = x509.load_pem_x509_certificates(data) if len(data) <= MAX_TRUST_BYTES else []
+        if not certificates:
             raise ValueError
-        return data.decode("ascii"), len(found)
+        return data.decode("ascii"), len(certificates)
     except ValueError:
         raise InputError("choice.trust", name=visible(path.name), code="usage") from None
 

@@ -39,6 +39,7 @@ from pura.detect.decode.trellis import make_trellis
 from pura.detect.local.evidence import local_evidence
 from pura.detect.verdict.policy import load_policy
 from pura.documents import formats as bounds
+from pura.documents.ocr import Tesseract
 from pura.keys import State
 from pura.keys.backends import words
 from pura.model import libraries
@@ -635,6 +636,12 @@ def _programs() -> Iterator[CheckResult]:
         yield _seen("pip", "pip")
     else:
         yield _seen("pip", "pip.none", "warning")
+    tesseract = Tesseract.installed()
+    if tesseract is None:
+        yield _seen("tesseract", "tesseract.none", "warning")
+    else:
+        languages = ", ".join(tesseract.languages)
+        yield _seen("tesseract", "tesseract", version=tesseract.version, languages=languages)
     if sys.platform == "linux":
         here = bool(os.environ.get("DBUS_SESSION_BUS_ADDRESS"))
         yield _seen("dbus", "dbus" if here else "dbus.none", "ok" if here else "warning")

@@ -226,16 +226,49 @@ def _routed(of: Deployment) -> Seen:
     return "have", phrase("routed.have", name=name)
 
 
+def _pseudonyms(of: Deployment) -> Seen:
+    if of.profile is None:
+        return "absent", phrase("pseudonyms.none")
+    if of.profile.recipient_in_payload:
+        return "partly", phrase("pseudonyms.recipient")
+    if of.service.get("public_lookups"):
+        return "partly", phrase("pseudonyms.lookups")
+    return "have", phrase("pseudonyms.have", count=_issued(of.at))
+
+
+def _issued(at: Environment) -> int:
+    """Return how many entries the register has."""
+    if not at.paths.register.exists():
+        return 0
+    with suppress(RegisterError), Register(at.paths.register, read_only=True) as register:
+        return len(register)
+    return 0
+
+
+def _technique(of: Deployment) -> Seen:
+    if not of.service:
+        return "absent", phrase("technique.none")
+    if not of.service.get("statement_key"):
+        return "absent", phrase("technique.unsigned")
+    return "partly", phrase("technique.partly")
+
+
+def _signpost(of: Deployment) -> Seen:
+    name = str(of.service.get("soft_binding", ""))
+    if not name:
+        return "absent", phrase("signpost.none")
+    return "partly", phrase("signpost.partly", name=name)
+
+
+def _gap(_: Deployment) -> Seen:
+    return "partly", phrase("gap.partly")
+
+
 def _logged(of: Deployment) -> Seen:
     path = of.at.paths.register
     if not path.exists():
         return "absent", phrase("logged.none")
-    try:
-        with Register(path, read_only=True) as register:
-            count = len(register)
-    except RegisterError:
-        count = 0
-    if not count:
+    if not (count := _issued(of.at)):
         return "partly", phrase("logged.empty")
     if exposed(path.parent) and (command := exposed(path)):
         return "partly", phrase("logged.open", command=command)
@@ -252,8 +285,12 @@ DUTIES: Final[tuple[tuple[str, Phrase, Callable[[Deployment], Seen]], ...]] = (
     ("detector", phrase("source.guidelines", place="70, 75"), _detector),
     ("standard", phrase("source.guidelines", place="76"), _standard),
     ("plain", phrase("source.guidelines", place="77"), _plain),
+    ("pseudonyms", phrase("source.guidelines", place="94"), _pseudonyms),
+    ("technique", phrase("source.code", place="2"), _technique),
     ("told", phrase("source.code", place="3.4"), _told),
     ("routed", phrase("source.routed", place="3.4"), _routed),
+    ("signpost", phrase("source.routed", place="3.4(c)"), _signpost),
+    ("gap", phrase("source.guidelines", place="146–148"), _gap),
     ("logged", phrase("source.code", place="1.1.3"), _logged),
 )
 """Each duty: its name, where it is asked as reported, and the function that looks."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from pura.base.catalogue import quoted
-from pura.base.errors import InputError, ReportFileError, SigningError
+from pura.base.errors import InputError, ReportError, ReportFileError, SigningError, naming
 from pura.base.files import read_bounded, refuse_no_folder, refuse_taken, write_or_refuse
 from pura.base.identity import Certificate
 from pura.base.numerals import LANGUAGES
@@ -33,6 +33,12 @@ from pura.report.build import RECORD, Report
 from pura.report.build import build_report as make_report
 from pura.report.check import MAX_TRUST_BYTES, ReportCheck
 from pura.report.check import check_report as examine
+from pura.report.gap_analysis import (
+    MAX_STATEMENTS_BYTES,
+    GapAnalysis,
+    GapStatements,
+    gap_analysis_pdf,
+)
 from pura.report.page_pictures import page_pictures
 from pura.report.regulators import AnnexFacts, regulators_annex
 from pura.report.request import (
@@ -568,22 +574,124 @@ def write_annex(
         PuraError: A choice does not exist, policy or a table cannot be used, the file is there
             already, or it cannot be written.
     """
-    check_choices(("language", language, LANGUAGES), ("paper", paper, PAPERS))
     refuse_replacing([pdf], replace=replace)
-    rule = load_policy(policy or environment.paths.policy, must_exist=policy is not None)
-    stands = deployment(environment, profile, policy=rule, detector=detector)
     written = regulators_annex(
-        AnnexFacts(
-            profile=profile,
-            policy=rule,
-            own=stands.own,
-            shipped=shipped_power(),
-            date=date or datetime.now(UTC).date().isoformat(),
+        _annex_facts(
+            environment,
+            profile,
+            policy=policy,
+            date=date,
             language=language,
             paper=paper,
             detector=detector,
-            duties=duties(stands),
         )
     )
     write_or_refuse(pdf, written)
     return len(written)
+
+
+def _annex_facts(
+    environment: Environment,
+    profile: Profile,
+    *,
+    policy: Path | None,
+    date: str,
+    language: str,
+    paper: str,
+    detector: str,
+) -> AnnexFacts:
+    """Return what the annex is filled from; arguments as of :func:`write_annex`."""
+    check_choices(("language", language, LANGUAGES), ("paper", paper, PAPERS))
+    rule = load_policy(policy or environment.paths.policy, must_exist=policy is not None)
+    stands = deployment(environment, profile, policy=rule, detector=detector)
+    return AnnexFacts(
+        profile=profile,
+        policy=rule,
+        own=stands.own,
+        shipped=shipped_power(),
+        date=date or datetime.now(UTC).date().isoformat(),
+        language=language,
+        paper=paper,
+        detector=detector,
+        duties=duties(stands),
+    )
+
+
+def write_gap_analysis(
+    environment: Environment,
+    *,
+    profile: Profile,
+    pdf: Path | None = None,
+    html: Path | None = None,
+    statements: Path | None = None,
+    policy: Path | None = None,
+    date: str = "",
+    language: str = "en",
+    paper: str = "a4",
+    detector: str = "",
+    replace: bool = False,
+) -> tuple[tuple[Path, int], ...]:
+    """Write a gap analysis against the Code of Practice, with the annex as its second part.
+
+    Args:
+        environment: Whose policy, tables and stores.
+        profile: What the deployment marks texts with.
+        pdf: Where the PDF goes; None: nowhere.
+        html: Where the same as one HTML file goes; None: nowhere.
+        statements: The operator's file; None: nothing is stated.
+        policy: File with the rule; None takes the stored one.
+        date: Of the document, ``YYYY-MM-DD``; empty: today.
+        language: ``en`` or ``de``.
+        paper: ``a4`` or ``us-letter``.
+        detector: Address of the detector that others may ask; empty where there is none.
+        replace: Files that are there may be replaced.
+
+    Returns:
+        Each file that was written, with its size in bytes.
+
+    Raises:
+        PuraError: Nothing is to be written, the statements cannot be used, or as of
+            :func:`write_annex`.
+    """
+    targets = [path for path in (pdf, html) if path is not None]
+    if not targets:
+        raise ReportError("gap.nowhere", code="usage")
+    refuse_replacing(targets, replace=replace)
+    stated = GapStatements()
+    if statements is not None:
+        with naming(statements.name):
+            stated = GapStatements.from_json(
+                read_bounded(statements, MAX_STATEMENTS_BYTES, ReportError)
+            )
+    analysis = GapAnalysis(
+        annex=_annex_facts(
+            environment,
+            profile,
+            policy=policy,
+            date=date,
+            language=language,
+            paper=paper,
+            detector=detector,
+        ),
+        statements=stated,
+    )
+    files: list[tuple[Path, bytes]] = []
+    if pdf is not None:
+        files.append((pdf, gap_analysis_pdf(analysis)))
+    if html is not None:
+        files.append((html, html_page(analysis.content()).encode()))
+    for path, content in files:
+        write_or_refuse(path, content)
+    return tuple((path, len(content)) for path, content in files)
+
+
+def write_gap_template(path: Path, *, replace: bool = False) -> int:
+    """Write a file of statements to fill in; returns its size in bytes.
+
+    Raises:
+        PuraError: The file is there already, or it cannot be written.
+    """
+    refuse_replacing([path], replace=replace)
+    content = GapStatements.blank().to_json()
+    write_or_refuse(path, content)
+    return len(content)

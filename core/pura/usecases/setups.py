@@ -110,6 +110,7 @@ class SetupFolder:
             if not replace and name in self.names() and self.get(name) != setup:
                 raise ProfileError("setup.there", name=name, code="setup-exists")
             _write(self.folder / f"{name}.json", setup)
+        logger.info("a set-up was stored")
         return name
 
     def remove(self, name: str) -> None:
@@ -125,6 +126,7 @@ class SetupFolder:
                 (self.folder / f"{name}.json").unlink()
             except OSError:
                 raise ProfileError("file.delete", name=name) from None
+        logger.info("a set-up was removed")
 
     @contextmanager
     def _locked(self) -> Iterator[None]:

@@ -3039,6 +3039,10 @@
         <translation>Protokolldatei zeigen</translation>
     </message>
     <message>
+        <source>Save a diagnostic file …</source>
+        <translation>Diagnosedatei speichern …</translation>
+    </message>
+    <message>
         <source>About PURA Audit</source>
         <translation>Über PURA Audit</translation>
     </message>
@@ -3061,6 +3065,18 @@
     <message>
         <source>Remember recent files</source>
         <translation>Zuletzt geöffnete Dateien merken</translation>
+    </message>
+    <message>
+        <source>Save a diagnostic file</source>
+        <translation>Diagnosedatei speichern</translation>
+    </message>
+    <message>
+        <source>Texts (*.txt)</source>
+        <translation>Texte (*.txt)</translation>
+    </message>
+    <message>
+        <source>Saved as “{file:text}”. It holds versions and the log, and nothing of a text, a payload or a key.</source>
+        <translation>Gespeichert als „{file:text}“. Die Datei enthält Versionen und das Protokoll, aber nichts von Texten, Nutzlasten oder Schlüsseln.</translation>
     </message>
 </context>
 <context>

@@ -11,7 +11,8 @@ import pytest
 
 from pura.cli import interrupt, start
 
-COMMAND = "import os\nfrom pura.cli import interrupt, start\ninterrupt.end_at_once()\nos.write(1, b'.')\nstart.run()\n"
+BEGUN = "from pura.cli import interrupt, start; interrupt.end_at_once()"
+COMMAND = f"{BEGUN}; import os; os.write(1, b'.'); start.run()"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of Unix")

@@ -138,15 +138,20 @@ def test_every_state_comes_from_what_is_here(
         path.chmod(mode)
     assert states(desk)["logged"] == "partly"
     desk.paths.data.chmod(0o700)
+    # What a payload says of people.
+    assert nothing["pseudonyms"] == "absent"
+    assert states(desk)["pseudonyms"] == "have"
+    assert states(desk, KNOWN.with_(payload_use="recipient"))["pseudonyms"] == "partly"
     # A detector: none, elsewhere, for tokens, for anybody with all that it may say.
     served = ("detector", "standard", "plain", "told", "routed", "layers")
-    assert [nothing[name] for name in served] == ["absent"] * 5 + ["partly"]
+    served += ("technique", "signpost")
+    assert [nothing[name] for name in served] == ["absent"] * 5 + ["partly", "absent", "absent"]
     desk.paths.register.unlink()
     elsewhere = states(desk, detector="https://ask.example.org/")
-    expected = ["partly", "partly", "absent", "absent", "absent", "partly"]
+    expected = ["partly", "partly", "absent", "absent", "absent", "partly", "absent", "absent"]
     assert [elsewhere[name] for name in served] == expected
     detector(anyone=False)
-    expected = ["partly", "partly", "partly", "partly", "absent", "partly"]
+    expected = ["partly", "partly", "partly", "partly", "absent", "partly", "absent", "absent"]
     assert [states(desk)[name] for name in served] == expected
     whole: dict[str, Any] = {
         "languages": ("en",),
@@ -155,13 +160,14 @@ def test_every_state_comes_from_what_is_here(
         "soft_binding": ALG,
     }
     client = detector(**whole)
-    expected = ["have", "partly", "have", "have", "partly", "partly"]
+    expected = ["have", "partly", "have", "have", "partly", "partly", "partly", "partly"]
     assert [states(desk)[name] for name in served] == expected
     press = token(Role.PUBLISHER, grants=[Grant.of_profile(KNOWN)])
     published(client, press, store(), binding_value("01" * 18, KNOWN.fingerprint))
     detector(**whole, public_lookups=True)
-    expected = ["have", "partly", "have", "have", "have", "have"]
+    expected = ["have", "partly", "have", "have", "have", "have", "partly", "partly"]
     assert [states(desk)[name] for name in served] == expected
+    assert states(desk)["pseudonyms"] == "partly"
     # Whatever can be said of a duty was said, and nothing else.
     reasons = {key for key in catalogue("duties") if key.split(".")[0] in NAMES and "." in key}
     assert reasons - SEEN == set()

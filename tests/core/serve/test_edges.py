@@ -30,12 +30,16 @@ FOREIGN = (
     {"Origin": "https://testserver.evil.example"},
     {"Origin": "https://testserver@evil.example"},
     {"Origin": "http://[::1"},
+    {"Origin": "http://testserver:8443"},
+    {"Origin": "https://testserver:80"},
+    {"Origin": "http://testserver:99999"},
     {"Origin": "null"},
     {"Origin": "null", "Sec-Fetch-Site": "cross-site"},
 )
 OWN: tuple[dict[str, str], ...] = (
     {},
     {"Origin": "https://testserver"},
+    {"Origin": "http://testserver:80"},
     {"Origin": "http://testserver:8443", "Sec-Fetch-Site": "same-origin"},
     {"Origin": "null", "Sec-Fetch-Site": "same-origin"},
     {"Sec-Fetch-Site": "none"},

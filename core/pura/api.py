@@ -129,7 +129,9 @@ def load(
         PuraError: There is none, several, or it is unsafe or damaged; the device is not there.
 
     Examples:
-        >>> model = pura.load("smollm2-135m")  # doctest: +SKIP
+        As a program says it::
+
+            model = pura.load("smollm2-135m")
     """
     check_argument("model", model, (str, Path, type(None)), "model")
     environment = Environment(paths=user_paths(), device=device, dtype=dtype)
@@ -187,8 +189,10 @@ def verify(
             argument has a wrong type, which is a :class:`TypeError` as well.
 
     Examples:
-        >>> audit = pura.verify(Path("letter.docx"), setup="newsroom")  # doctest: +SKIP
-        >>> audit.found, audit.payload.bits  # doctest: +SKIP
+        As a program says it::
+
+            audit = pura.verify(Path("letter.docx"), setup="newsroom")
+            audit.found, audit.payload.bits
     """
     check_argument("text", text, (str, Path), "text")
     check_argument("name", name, str, "words")
@@ -248,8 +252,10 @@ def verify_many(
             lists of texts. Key, profile or model are not there, before the first text.
 
     Examples:
-        >>> for result in pura.verify_many(table["text"], setup="newsroom"):  # doctest: +SKIP
-        ...     print(result.id, result.found)
+        As a program says it::
+
+            for result in pura.verify_many(table["text"], setup="newsroom"):
+                print(result.id, result.found)
     """
     check_argument("progress", progress, bool, "flag")
     pairs, count = _pairs(texts)
@@ -269,9 +275,10 @@ def to_pandas(results: Iterable[Result | Audit]) -> Any:
         PuraError: pandas is not installed, or something else was passed.
 
     Examples:
-        >>> findings = pura.to_pandas(pura.verify_many(df["text"], setup="newsroom"))
-        ... # doctest: +SKIP
-        >>> df.join(findings)  # doctest: +SKIP
+        As a program says it::
+
+            findings = pura.to_pandas(pura.verify_many(df["text"], setup="newsroom"))
+            df.join(findings)
     """
     try:
         import pandas as pd
@@ -358,10 +365,12 @@ def mark(
             there; an argument has a wrong type, which is a :class:`TypeError` as well.
 
     Examples:
-        >>> made = pura.mark(
-        ...     "The council met", payload="0x2A5", key="newsroom", profile="house"
-        ... )  # doctest: +SKIP
-        >>> print(made.text)  # doctest: +SKIP
+        As a program says it::
+
+            made = pura.mark(
+                "The council met", payload="0x2A5", key="newsroom", profile="house"
+            )
+            print(made.text)
     """
     check_argument("prompt", prompt, str, "words")
     check_argument("tokens", tokens, int, "number")
@@ -421,14 +430,16 @@ def sign_manifest(
             has a wrong type, which is a :class:`TypeError` as well.
 
     Examples:
-        >>> signed = pura.sign_manifest(
-        ...     Path("letter.txt"),
-        ...     payload="0x2A5",
-        ...     profile="house",
-        ...     soft_binding="org.example.pura.1",
-        ...     certificate=Path("desk.p12"),
-        ...     passphrase="four words in a row",
-        ... )  # doctest: +SKIP
+        As a program says it::
+
+            signed = pura.sign_manifest(
+                Path("letter.txt"),
+                payload="0x2A5",
+                profile="house",
+                soft_binding="org.example.pura.1",
+                certificate=Path("desk.p12"),
+                passphrase="four words in a row",
+            )
     """
     from pura.provenance import writing
     from pura.usecases.manifests import read_signable

@@ -19,6 +19,7 @@ from pura.cli.terminal import (
     details,
     err,
     exit_code,
+    go_into_detail,
     notes,
     say,
     set_key_passphrase,
@@ -99,11 +100,10 @@ def options(
     as_printed.json = as_json
     set_key_passphrase(passphrase_file)
     notes.quiet = quiet
-    details.quiet = not verbose
+    details.quiet = True
+    logs.silence()
     if verbose:
-        logs.log_to(sys.stderr)
-    else:
-        logs.silence()
+        go_into_detail()
     unconfined[:] = [warn_unconfined]
 
 

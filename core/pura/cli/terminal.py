@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TextIO, TypeVar
 
 import typer
 
+from pura.base import logs
 from pura.base.catalogue import Value, catalogue
 from pura.base.errors import InputError, KeyFormatError, PuraError, SigningError, os_error_as
 from pura.base.files import refuse_taken
@@ -50,7 +51,7 @@ def wrapped(sentence: str, columns: int) -> str:
         sentence,
         min(max(columns, NARROWEST), WIDEST),
         subsequent_indent=" " * indent,
-        break_long_sentence=False,
+        break_long_words=False,
         break_on_hyphens=False,
         drop_whitespace=True,
         replace_whitespace=False,
@@ -157,6 +158,12 @@ notes = Terminal(stderr=True)
 details = Terminal(stderr=True)
 """Standard error once more, for what ``--verbose`` asks for."""
 details.quiet = True
+
+
+def go_into_detail() -> None:
+    """Print the log and the steps of audits from now on, as ``--verbose`` asks."""
+    details.quiet = False
+    logs.log_to(sys.stderr)
 
 
 class _Printed:

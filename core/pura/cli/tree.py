@@ -24,8 +24,8 @@ from pura.base.files import replacing
 from pura.base.numerals import LANGUAGES
 from pura.cli.terminal import (
     as_printed,
-    details,
     err,
+    go_into_detail,
     language,
     notes,
     rows_into,
@@ -467,7 +467,7 @@ def _quieten(enabled: bool) -> None:
 
 def _go_into_detail(enabled: bool) -> None:
     if enabled:
-        details.quiet = False
+        go_into_detail()
 
 
 @cache

@@ -453,7 +453,9 @@ class Audit:
             PuraError: matplotlib is not installed, the kind is none of these, or nothing was read.
 
         Examples:
-            >>> audit.plot("bits").savefig("bits.png")  # doctest: +SKIP
+            As a program says it::
+
+                audit.plot("bits").savefig("bits.png")
         """
         from pura.record.plots import plot
 

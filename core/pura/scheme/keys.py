@@ -100,7 +100,9 @@ class SecretKey:
             PuraError: It cannot be read, is no key, or the passphrase is missing or wrong.
 
         Examples:
-            >>> key = SecretKey.load("newsroom.key")  # doctest: +SKIP
+            As a program says it::
+
+                key = SecretKey.load("newsroom.key")
         """
         # Encrypted files are read above this package, which serving stacks take alone.
         read_key: Callable[[str | Path, str | None], SecretKey]

@@ -286,7 +286,9 @@ class Profile:
                 :class:`TypeError` as well.
 
         Examples:
-            >>> profile = Profile.new("smollm2-135m", name="letters")  # doctest: +SKIP
+            As a program says it::
+
+                profile = Profile.new("smollm2-135m", name="letters")
         """
         check_argument("bits", bits, int, "number")
         check_argument("blocks", blocks, (int, type(None)), "number-or-none")
@@ -389,7 +391,9 @@ class Profile:
         """Read a profile file; see :meth:`load_noted`.
 
         Examples:
-            >>> profile = Profile.load("house.json")  # doctest: +SKIP
+            As a program says it::
+
+                profile = Profile.load("house.json")
         """
         check_argument("path", path, (str, Path), "file")
         return cls.load_noted(Path(path))[0]
@@ -457,7 +461,9 @@ class Profile:
             ProfileError: The file cannot be written.
 
         Examples:
-            >>> profile.save("house.json")  # doctest: +SKIP
+            As a program says it::
+
+                profile.save("house.json")
         """
         check_argument("path", path, (str, Path), "file")
         with os_error_as(ProfileError, "file.write", name=Path(path).name):

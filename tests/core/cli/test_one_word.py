@@ -89,7 +89,10 @@ def test_quiet_verbose_and_language_stand_before_and_behind(run):
             assert "usage" not in err.lower()
     _, _, before = run("-v", "profile", "show", "none")
     _, _, behind = run("profile", "show", "none", "-v")
-    assert before == behind
+    # The log has times; what the command says is the same.
+    assert [line for line in before.splitlines() if line[:2] != "20"] == [
+        line for line in behind.splitlines() if line[:2] != "20"
+    ]
     assert "profile-not-found" in behind
     _, _, plain = run("profile", "show", "none")
     assert "profile-not-found" not in plain

@@ -333,7 +333,7 @@ def test_posterior_is_bayes_by_hand(register):
     issue_numbers(register, range(250), series_of(SMALL, CONTOSO))  # takes no part
     score, log_mean = scores(payload(3, 8), 0.7)
     facts = register.posterior(mark(3, 8, SMALL_SERIES), score, log_mean, 0.1, SMALL)
-    weights = {v: 0.9 / 4 * math.exp(score(payload(v, 8).bits[None])[0]) for v in numbers}
+    weights = {v: 0.9 / 4 * math.exp(score(payload(v, 8).array[None])[0]) for v in numbers}
     total = sum(weights.values()) + 0.1 * math.exp(log_mean)
     assert facts.none_weight == pytest.approx(0.1 * math.exp(log_mean) / total)
     for match in facts.matches:

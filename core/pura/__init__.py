@@ -7,7 +7,7 @@ Five lines answer whether one of your models wrote a text, and for whom:
 
     key = pura.SecretKey.load(Path("demo.key"))
     audit = pura.verify(Path("text.txt"), key=key, profile="house")
-    print(audit.found, audit.evidence.log10_e, audit.payload.bits)
+    print(audit.found, audit.evidence.log10_e, audit.to_row()["payload"])
 
 Stable between versions:
 

@@ -482,7 +482,8 @@ class _Run:
         else:
             for words, style in audit_lines(audit, language(), explain=self.explain):
                 out.paragraph(words, style=style)
-            if error is not None:
+            # Where both outputs are one screen, the finding has said why already.
+            if error is not None and not (out.is_terminal and err.is_terminal):
                 complain(error, _whole(name, audit.input.part))
         for step in audit.log:
             if step.done:
@@ -513,7 +514,10 @@ class _Run:
             return
         from pura.detect.verdict.expect import expect
 
-        for line in expect(text.document.text, profile).lines(language()):
+        expectation = expect(text.document.text, profile)
+        if "short" in expectation.notes:  # the finding is there at once, and says it
+            return
+        for line in expectation.lines(language()):
             notes.print(line)
 
     def refuse(self, name: str, error: PuraError, *, part: str = "") -> None:

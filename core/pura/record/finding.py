@@ -50,11 +50,17 @@ _QUALIFYING: Final = (
     "way-out.",
 )
 """Kinds of sentences without which the answer would be taken for more, or for less, than it is."""
+_OF_LOST_EVIDENCE: Final = (
+    *("caution.short", "caution.few-usable", "caution.unmeasured", "caution.prompt-unknown"),
+    *("caution.message-unknown", "caution.retokenised"),
+)
 _SAID_BY_OUTCOME: Final = {
-    "insufficient": ("caution.short", "caution.few-usable"),
-    "not-measured": ("caution.short", "caution.few-usable", "caution.unmeasured"),
+    "insufficient": _OF_LOST_EVIDENCE,
+    "not-measured": _OF_LOST_EVIDENCE,
 }
-"""Cautions that say again what the sentence of an outcome says."""
+"""Cautions that say why evidence is missing, where the outcome is that too little is there."""
+_OF_THE_METHOD: Final = ("caution.erasures", "caution.repaired")
+"""Cautions on how a payload was read; whether it may be named has been decided with them."""
 _OF_THE_SCALE: Final = ("outcome.mark", "evidence.for-h1", "evidence.for-h2", "evidence.neutral")
 _POSITIVE: Final = ("mark", "indication")
 FORM: Final = 1
@@ -166,9 +172,9 @@ class Finding:
 
     @property
     def further_cautions(self) -> tuple[Sentence, ...]:
-        """The cautions that say more than the outcome itself: of a short text that it is short."""
-        said = _SAID_BY_OUTCOME.get(self.outcome, ())
-        return tuple(one for one in self.cautions if one.key not in said)
+        """The cautions that say more than the outcome itself, and nothing of the method."""
+        passed_over = (*_OF_THE_METHOD, *_SAID_BY_OUTCOME.get(self.outcome, ()))
+        return tuple(one for one in self.cautions if one.key not in passed_over)
 
     @property
     def draft(self) -> bool:

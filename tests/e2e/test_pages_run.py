@@ -366,7 +366,8 @@ def test_every_page_with_commands_is_run_or_says_why_not():
     }
     # docs/how-to/serving.md: tests/core/embed/test_serving_doc.py; circle.md: test_circle.py;
     # chat-front-ends.md: test_chat_front_ends.py; two-layers.md: test_two_layers.py.
-    run = {"README.md", "docs/start/first-hour.md"}
+    # docs/reference/api.md: tests/api/test_api_page.py.
+    run = {"README.md", "docs/start/first-hour.md", "docs/reference/api.md"}
     elsewhere = ("serving", "circle", "chat-front-ends", "two-layers")
     run |= {f"docs/how-to/{name}.md" for name in elsewhere}
     assert with_blocks == run | {f"docs/{page}" for page in PAGES} | set(NOT_RUN)

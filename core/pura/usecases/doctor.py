@@ -263,7 +263,7 @@ def _check_tbcc(data: dict[str, Any]) -> None:
     profile = Profile(payload_bits=len(payload), vocab_size=2, code="tbcc")
     _same("codeword", encode(payload, profile), data["codeword"])
     best = _check_sums(data, profile)
-    _same("best_payload", best.bits, data["best_payload"])
+    _same("best_payload", best.array, data["best_payload"])
 
 
 def _check_passages(data: dict[str, Any]) -> None:

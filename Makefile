@@ -54,6 +54,7 @@ check: install ## Style, types, import arrows, repetition, names
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
+	@$(BIN)/mypy --explicit-package-bases docs/reference/examples/*.py
 	@$(BIN)/lint-imports
 	@$(BIN)/python packaging/setup/schemas.py --check
 	@$(BIN)/python packaging/setup/public_keys.py --check

@@ -193,7 +193,7 @@ def _write_answers(
         ignore_eos=True,
         batch_size=sizes.batch,
     )
-    columns = {"ids": [t.ids for t in texts], "payload": [p.bits for p in payloads]}
+    columns = {"ids": [t.ids for t in texts], "payload": [p.array for p in payloads]}
     cache.put(name, columns)
     print(f"wrote {name} in {time.perf_counter() - start:.0f} s", flush=True)
 

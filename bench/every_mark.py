@@ -202,7 +202,7 @@ def random_payload(rng: Any, profile: Profile) -> Payload:
 
 def near(payload: Payload, apart: int, rng: Any) -> Payload:
     """Return a payload that differs in so many bits."""
-    bits = payload.bits.copy()
+    bits = payload.array.copy()
     bits[rng.choice(bits.size, apart, replace=False)] ^= 1
     return Payload.from_bits(bits)
 

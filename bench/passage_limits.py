@@ -97,7 +97,7 @@ def write_texts(model: Any, cache: Cache, use: str, documents: int, tokens: int)
             )
             sizes = rng.integers(tokens // 2, tokens + 1, len(rows)).tolist()
             for row, text, payload, size in zip(rows, texts, payloads, sizes, strict=True):
-                made[row] = (np.array(text.ids[:size]), payload.bits)
+                made[row] = (np.array(text.ids[:size]), payload.array)
         rows = sorted(made)
         cache.put(name, {"ids": [made[r][0] for r in rows], "bits": [made[r][1] for r in rows]})
 
@@ -280,7 +280,7 @@ def densities(document: Document, payload: str) -> PassageText:
     plan = schedule(document.columns["ids"], entropy, document.key, document.profile)
     seen = Intervals.of(plan, entropy, lo, hi, document.profile, probability=probability)
     weighed = sum_evidence(seen)
-    bits = Payload(text=payload).bits
+    bits = Payload(text=payload).array
     word = codeword_windows(encode_rows(bits[None], document.profile))[0]
     member = int(weighed.best_chain(bits, lambda: None)[0])
     return passage_text(weighed.chain_text, word, member)

@@ -305,7 +305,7 @@ def foreign(options: argparse.Namespace, model: Any) -> None:
                     readings, (plain, asked), (False, True), strict=True
                 )
             ]
-            own = payload_ratios(seen[1], payload_of(n).bits[None])[0]
+            own = payload_ratios(seen[1], payload_of(n).array[None])[0]
             logs = [
                 np.log(1 - QUESTIONS) + sum_evidence(seen[0], one_of_many=True).log_e,
                 np.log(QUESTIONS * first * OWN_PAYLOAD) + own,
@@ -345,7 +345,7 @@ def fit(options: argparse.Namespace, model: Any) -> None:
                         prompt_known=bool(question),
                         before=contexts_before([ids], [before], profile),
                     )
-                    bits = payload_of(answer["number"]).bits[None]
+                    bits = payload_of(answer["number"]).array[None]
                     logs.append(float(payload_ratios(seen, bits)[0]) / np.log(10))
                 gains["its own"].append(logs[1] - logs[0])
                 gains["another"].append(logs[2] - logs[0])

@@ -71,7 +71,7 @@ def register_of(number: int, entries: int) -> Issued:
     """Return a register that holds the text's payload among random ones."""
     rng = CELL.generator("register", number)
     others = rng.integers(0, 2, (entries - 1, CELL.payload_bits)).astype(np.uint8)
-    return Issued.of([CELL.payload(number).bits[None], others], CELL.payload_bits, WEIGHT)
+    return Issued.of([CELL.payload(number).array[None], others], CELL.payload_bits, WEIGHT)
 
 
 def weigh(reading: TextReading, number: int, issued: Issued | None) -> tuple[ExactDecision, float]:

@@ -246,7 +246,7 @@ def guessed(text: Text, original: Any, payload: Payload) -> list[float]:
     Returns:
         Substituted tokens with a whole context that carry, those named first, those named.
     """
-    word = codeword_windows(encode_rows(payload.bits[None], text.profile))[0]
+    word = codeword_windows(encode_rows(payload.array[None], text.profile))[0]
     steps = schedule(text.ids, text.reading.entropy_bits, text.key, text.profile)
     count, first, among = 0, 0, 0
     for t in steps.token.tolist():
@@ -270,7 +270,7 @@ def outcome(text: Text, original: Any, payload: Payload) -> Any:
     steps = schedule(text.ids, text.reading.entropy_bits, text.key, text.profile)
     decision = decide(text.reading, steps, text.profile, prompt_known=False)
     listed = decision.listed
-    truth = (listed == payload.bits).all(axis=1)
+    truth = (listed == payload.array).all(axis=1)
     row = [decision.log10_e, float(decision.payload == payload), float(truth.any())]
     row.append(float(truth[:PAYLOADS].any()))
     bits = listed[:PAYLOADS]

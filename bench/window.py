@@ -30,6 +30,7 @@ from _common import parse, print_facts, print_table
 if TYPE_CHECKING:
     from pura.record.audit import Audit
     from pura_audit.platform.diagnostics import Stall
+    from pura_audit.session.queue_model import Item
 
 AIM_MS = 50
 ROWS = 10_000
@@ -387,6 +388,11 @@ def stop_and_pause(found: Drive, audit: Audit) -> None:
         found.times.append((name, time.monotonic() - begun, time.process_time() - worked))
 
 
+def ended(item: Item) -> bool:
+    """Whether a text was read, or failed."""
+    return item.audit is not None or item.failure is not None
+
+
 def sample_audit(found: Drive, model: bool) -> Audit:
     """Audit the sample in the window; or in silence, when the window's audit is not measured."""
     session = found.window.session
@@ -394,13 +400,13 @@ def sample_audit(found: Drive, model: bool) -> Audit:
 
         def audit() -> None:
             found.window.try_sample()
-            found.until(lambda: session.texts.current.audit or session.texts.current.failure)
+            found.until(lambda: ended(session.texts.current))
 
         found.step("audit: load the model, read", audit)
         found.step("audit: the model is loaded", audit)
     else:
         found.window.try_sample()
-        found.until(lambda: session.texts.current.audit or session.texts.current.failure)
+        found.until(lambda: ended(session.texts.current))
     if session.texts.current.audit is None:
         sys.exit(f"{session.texts.current.failure.message} {session.texts.current.failure.hint}")
     return session.texts.current.audit  # type: ignore[no-any-return]

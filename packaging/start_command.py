@@ -6,6 +6,6 @@ from pura.base.process import run_as_child
 
 if __name__ == "__main__":
     run_as_child(sys.argv)
-    from pura.cli.__main__ import main
+    from pura.cli.start import run
 
-    sys.exit(main())
+    run()

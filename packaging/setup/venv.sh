@@ -17,7 +17,7 @@ python=$("$here/python.sh")
 stamp=".venv/installed"
 # The folder counts too: the scripts of an environment that was moved start another one's Python.
 # The cluster's engine is for those who have a cluster, and for the continuous integration.
-extras="gui,dev,batch,lab,serve,provenance${PURA_EXTRAS:+,$PURA_EXTRAS}"
+extras="gui,dev,batch,lab,serve,provenance,notebook${PURA_EXTRAS:+,$PURA_EXTRAS}"
 want="$(cat pyproject.toml constraints.txt | cksum) $extras $root"
 if [ -x .venv/bin/python ] && [ "$(cat "$stamp" 2>/dev/null)" = "$want" ]; then
     exit 0

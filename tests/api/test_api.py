@@ -12,7 +12,7 @@ import pytest
 from tests.core.programs import lend
 
 import pura
-from pura.base.errors import ProfileError
+from pura.base.errors import PayloadError, ProfileError
 from pura.base.paths import user_paths
 from pura.keys import Place
 from pura.usecases.environment import Environment
@@ -94,7 +94,7 @@ def test_a_notebook_shows_the_words_of_the_window(audit, language):
     for sentence in audit.finding.wording + audit.cautions:
         assert escape(fill(sentence, language)) in shown
     assert audit.payload.bits in shown
-    assert audit._repr_html_() == audit.to_html("en")
+    assert audit.to_html("en") in audit._repr_html_()
     assert audit.payload.bits not in replace(audit, verdict="indication").to_html(language)
 
 
@@ -254,3 +254,20 @@ def test_a_decoder_that_does_not_exist_is_refused(sample):
     with pytest.raises(pura.PuraError) as refused:
         pura.verify(sample["text"], key=sample["key"], profile=sample["profile"], decoder="fast")  # type: ignore[arg-type]
     assert "exact, paper" in refused.value.hint
+
+
+def test_a_payload_outside_the_limits_is_refused_unless_it_is_wanted(small_model):
+    """In 0.4.0 it was written without a word."""
+    profile = pura.Profile.new(
+        small_model,
+        bits=12,
+        fields=[{"name": "customer", "bits": 12, "kind": "integer", "limits": ["..400"]}],
+    )
+    key = pura.SecretKey.generate()
+    with_: dict[str, Any] = {"key": key, "profile": profile, "model": small_model, "tokens": 5}
+    with pytest.raises(PayloadError, match="customer") as refused:
+        pura.mark("A", payload={"customer": 417}, **with_)
+    assert refused.value.code == "payload-outside"
+    assert "outside_limits=True" in refused.value.hint
+    assert pura.mark("A", payload={"customer": 400}, **with_).text
+    assert pura.mark("A", payload={"customer": 417}, outside_limits=True, **with_).text

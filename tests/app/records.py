@@ -43,7 +43,7 @@ def make_audit(text: str, profile: Profile, key: SecretKey, *, verdict: str = "m
     if profile.code == "spc":
         found = decode(plan, local, profile)
         bits = _bits(found.llr_nats, found.readings, found.codeword, profile)
-        payload = "".join(map(str, found.payload.bits))
+        payload = "".join(map(str, found.payload.array))
     else:
         n = profile.codeword_length
         bits = _bits(rng.normal(0, 20, n), rng.integers(0, 4, n), rng.integers(0, 2, n), profile)

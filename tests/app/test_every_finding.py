@@ -7,13 +7,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from html import unescape
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from tests.app.records import candidate, issued, laid_out
+from tests.app.records import LAYOUT, candidate, issued, laid_out
 from typer.testing import CliRunner
 
+import pura
 from pura.base.catalogue import Template, catalogue
 from pura.base.errors import InputError
 from pura.batch import results
@@ -36,6 +38,7 @@ from pura.record.answers import Answer, Role
 from pura.record.audit import Audit
 from pura.record.evidence import MarkFacts, PayloadFacts
 from pura.record.finding import (
+    _QUALIFYING,
     AUDIT,
     BATCH,
     SUMMARY,
@@ -46,10 +49,11 @@ from pura.record.finding import (
     rendered,
 )
 from pura.record.left_out import LeftOut, LeftOutKind
-from pura.record.naming import Passage, value_words
-from pura.record.provenance import ManifestFacts
+from pura.record.naming import NamedField, Passage, value_words
+from pura.record.provenance import MARK_ONLY, ManifestFacts
 from pura.record.surroundings import KeyFacts
 from pura.record.transforms import Transform
+from pura.record.warnings import WARNINGS, warned
 from pura.report.annexes import Seals
 from pura.report.blocks import Labels
 from pura.report.build import content_of
@@ -68,6 +72,7 @@ from pura_audit.workbench.details import wording
 from pura_audit.workbench.queue_view import _OUTCOMES as TONES
 
 LANGUAGES = ("en", "de")
+CORE = Path(pura.__file__).parents[1]
 PLACE = {"input": 1, "item": 1, "piece": 1, "path": "memo.txt", "part": ""}
 
 
@@ -145,6 +150,19 @@ def withheld(audit: Audit, *reasons: str) -> Audit:
     return replace(audit, marks=held, decoded=nothing, candidates=(), bits=())
 
 
+def outside(audit: Audit, *others: MarkFacts) -> Audit:
+    """Return a record whose payload has a customer beyond the limits of its profile."""
+    limited = (replace(LAYOUT[0], limits=("..400",)), *LAYOUT[1:])
+    laid = laid_out(audit, candidate(417, 0.999))
+    warning = () if others else (sentence("payload.outside", fields="customer"),)
+    return replace(
+        laid,
+        profile=laid.profile.with_(fields=limited),
+        sentences=(*laid.sentences, *warning),
+        marks=others,
+    )
+
+
 LOOKS: dict[str, Callable[[Audit], Audit]] = {
     "plain": lambda a: a,
     "negative": lambda a: evidence(a, log10_e=-1.5, lr_capped=0.03, capped=False),
@@ -175,9 +193,14 @@ MARKED: dict[str, Callable[[Audit], Audit]] = {
         a, candidate(417, 0.6), candidate(417, 0.4, day="2026-11-22")
     ),
     "fields": lambda a: laid_out(a, candidate(417, 0.999)),
+    "outside": outside,
+    "two-outside": lambda a: outside(a, *marks(a, 0.999, 0.999)),
     "manifest-agrees": lambda a: manifest(a, (own_value(a),)),
     "manifest-differs": lambda a: manifest(a, (own_value(replace(a, decoded=other_payload(a))),)),
     "mark-only": lambda a: stated(a, ()),
+    "edited": lambda a: replace(
+        a, sentences=(*a.sentences, sentence("text.gap", k=1, places="40–55"))
+    ),
     "two": lambda a: replace(laid_out(a, candidate(100, 1.0)), marks=marks(a, 0.999, 0.6)),
     "two-old": lambda a: replace(a, marks=marks(a, 0.0, 0.0, own=None)),
     "two-keys": marks_of_two_keys,
@@ -229,6 +252,13 @@ def made(audit: Audit, kind: str) -> Audit:
     return look(replace(audit, verdict=verdict))
 
 
+def value_words_line(field: NamedField, language: str) -> str:
+    """Return the line of a field that is identified."""
+    key = "field.outside" if field.outside else "field.identified"
+    values = {"name": field.name, "value": field.text}
+    return rendered([Sentence(key=key, values=values)], language)[0]
+
+
 SEALS = Seals(name="record.json", record="e" * 64, size=1)
 PAYLOAD = re.compile(r"(?<![0-9a-f])[01]{4}(?: ?[01]{4})+(?![0-9a-f])")
 
@@ -255,7 +285,7 @@ def texts(audit: Audit, language: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_texts_say_of_every_finding_what_it_says(base, language):
+def test_texts_say_of_every_finding_what_it_says(base, language):  # noqa: C901
     for kind in KINDS:
         audit = made(base, kind)
         found = audit.finding
@@ -287,8 +317,9 @@ def test_texts_say_of_every_finding_what_it_says(base, language):
                 assert mark.payload.identified or not any(one in words for one in stated), where
                 for field in mark.payload.fields:
                     if output in ("command", "in short", "html"):
-                        said_so = f"{field.name}: {field.text}" in words.splitlines()
-                        said_so |= f"  {field.name}: {field.text}" in words.splitlines()
+                        line = value_words_line(field, language)
+                        said_so = line in words.splitlines()
+                        said_so |= f"  {line}" in words.splitlines()
                         assert said_so == field.identified, where
             # What was not measured says what measures it.
             assert ("pura power measure" in words) == kind.startswith("not-measured"), where
@@ -299,12 +330,17 @@ def test_texts_say_of_every_finding_what_it_says(base, language):
             beside = rendered(found.qualifications, language)
             assert [one for one in beside if one not in words] == [], where
         for output in told:
+            if output == "in short" and found.layers == MARK_ONLY:
+                continue  # no manifest came with the text, as with most
             if output != "report" or found.verdict != "not-examinable":
                 conditions = rendered(found.conditions, language)
                 assert [one for one in conditions if one not in told[output]] == [], (kind, output)
         for output in ("command", "in short", "html"):
             assert found.title(language) in told[output], (kind, output)
-            hidden = rendered((*found.cautions, *found.conditions), language)
+            short = output == "in short"
+            cautions = found.further_cautions if short else found.cautions
+            conditions = () if short and found.layers == MARK_ONLY else found.conditions
+            hidden = rendered((*cautions, *conditions), language)
             assert [one for one in hidden if one not in told[output]] == [], (kind, output)
         assert [
             one for one in rendered(found.wording, language) if one not in told["command"]
@@ -409,6 +445,71 @@ def test_a_finding_with_a_public_key_is_a_draft_in_every_output(base, outcome, s
         told = Answer(role=role, verdict=found.verdict, finding=found, policy=policy).told(spoken)
         expected = words if role is Role.INTERNAL else answers.say("answer.draft", spoken)
         assert told["meaning"].startswith(expected)
+
+
+def test_every_warning_says_how_askers_read_it():
+    sentences = [key for key in catalogue("findings") if key.startswith("caution.")]
+    sentences += [one.key for one in _warnings_of_sources()]
+    for key in sentences:
+        assert key in WARNINGS or key.partition(".")[0] in WARNINGS, key
+        row = warned(key)
+        assert not row.plain or row.plain in catalogue("serve"), key
+        # As it is told to those who may not hear numbers that follow from the key.
+        kinds = {} if row.plain else catalogue("findings")[key].blanks
+        assert row.subject == "register" or {*kinds} <= {"k", "tokens", "reference", "name"}, key
+    known = (*catalogue("findings"), "way-out.", "register.")
+    assert [one for one in WARNINGS if not any(key.startswith(one) for key in known)] == []
+
+
+def _warnings_of_sources() -> list[Sentence]:
+    """Return the qualifying sentences that the sources of findings name."""
+    named = {
+        key
+        for path in (CORE / "pura").rglob("*.py")
+        if path.parent.name in ("verdict", "record", "detect")
+        for key in re.findall(r'key="([a-z]+\.[a-z-]+)"', path.read_text(encoding="utf-8"))
+    }
+    return [Sentence(key=key) for key in sorted(named) if key.startswith(_QUALIFYING)]
+
+
+@pytest.mark.parametrize("spoken", LANGUAGES)
+def test_each_warning_reaches_every_output_that_shows_its_subject(base, spoken):
+    policy = {"name": "house", "version": 1, "sha256": "ab" * 32}
+    for kind in KINDS:
+        audit = made(base, kind)
+        found = audit.finding
+        if found.verdict == "not-examinable":
+            continue
+        weak = rendered((*found.qualifications, *found.further_cautions), spoken)
+        beyond = {name for mark in found.marks for name in mark.payload.outside}
+        outputs = texts(audit, spoken)
+        for output, words in outputs.items():
+            assert [one for one in weak if one not in words] == [], (kind, output)
+            for name in beyond:
+                assert "limits" in words or "Grenzen" in words, (kind, output, name)
+
+        def told(role: Role, *release: str, found: Finding = found) -> list[str]:
+            answer = Answer(
+                role=role, verdict=found.verdict, finding=found, policy=policy, release=release
+            )
+            return answer.told(spoken)["warnings"]
+
+        internal = told(Role.INTERNAL)
+        assert [one for one in weak if one not in internal] == [], kind
+        limits = answers.say("warning.outside", spoken, fields="customer")
+        assert (limits in internal) == bool(beyond), kind
+        assert (limits in told(Role.TRUSTED, "customer")) == bool(beyond), kind
+        # Whoever is not told the field does not hear of it either.
+        assert limits not in told(Role.TRUSTED), kind
+        withheld_words = answers.say("warning.withheld", spoken)
+        held = any(mark.payload.withheld for mark in found.marks)
+        assert (withheld_words in told(Role.TRUSTED, "customer")) == held, kind
+        assert withheld_words not in told(Role.TRUSTED), kind
+        parts = sum(one.key.startswith("caution.") for one in found.cautions)
+        assert bool(told(Role.TRUSTED)) >= bool(parts), kind
+        for draft in (True, False):
+            public = Answer(role=Role.PUBLIC, verdict="marked", draft=draft).told(spoken)
+            assert public["meaning"].startswith(answers.say("answer.draft", spoken)) == draft
 
 
 def test_a_report_on_a_finding_with_a_public_key_is_never_final(base):

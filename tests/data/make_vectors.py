@@ -134,7 +134,7 @@ def vector(seed, profile, parts):
     plan = schedule(ids, entropy, key, profile)
     found = decide(Intervals.of(plan, entropy, lo, hi, profile))
     # Marks by their share in the e-value, the largest first, as `pura selftest` reads them.
-    bits = np.array([mark.payload.bits for mark in found.marks])
+    bits = np.array([mark.payload.array for mark in found.marks])
     shares = found.log_ratios(bits, profile) - profile.payload_bits * math.log(2)
     return {
         "key_hex": key.to_hex(),

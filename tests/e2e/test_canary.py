@@ -270,9 +270,9 @@ def test_a_key_leaves_no_trace(machine):
     )
     assert b"audited" in done.stdout, done.stderr.decode()
     assert done.returncode == -11, done.stderr.decode()
-    pura("key delete Renamed/window --yes")
-    pura("key delete Renamed", stdin="n\n", rc=1)
-    pura("key delete Renamed --yes")
+    pura("key remove Renamed/window --yes")
+    pura("key remove Renamed", stdin="n\n", rc=1)
+    pura("key remove Renamed --yes")
     # Everything that was said, and every file that was written.
     (home / "said").write_bytes(b"\n".join(machine.said))
     logs = {path.name for path in home.rglob("*.log")}

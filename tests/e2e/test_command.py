@@ -120,7 +120,7 @@ def test_wrong_use_ends_with_2_before_a_case_is_opened(pura, marked):
     call = ("verify", marked / "00.txt", *options(marked), "--save", "Thesis")
     wrong = (
         ("--encoding", "klingon"),
-        ("--format", "xyz"),
+        ("--input-format", "xyz"),
         ("--device", "foo"),
         ("--dtype", "int4"),
         ("--epochs", "someday"),

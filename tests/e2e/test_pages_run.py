@@ -276,7 +276,6 @@ def office(tmp_path, house_sample, certificate, desktop) -> Path:
         ("drafts/earlier.txt", ""),
         ("prompt.txt", prompt),
         ("requests.txt", "A first\nA second\n"),
-        ("system.txt", "You write for a newspaper.\n"),
         ("issued.csv", f"payload,who\n{payload},Customer 417\n"),
         ("profile.json", house_sample["profile"]),
         ("key.txt", house_sample["key_hex"]),
@@ -303,11 +302,11 @@ BEFORE = {
     "de/how-to/reports.md": ["pura verify text.txt --profile haus --key haus --save 'Brief 17'"],
     "de/start/install.md": [
         "pura key export haus -o haus.purakey --yes --passphrase-file words",
-        "pura key delete haus --yes",
+        "pura key remove haus --yes",
     ],
     "start/install.md": [
         "pura key export house -o house.purakey --yes --passphrase-file words",
-        "pura key delete house --yes",
+        "pura key remove house --yes",
     ],
     "how-it-works/rivals.md": [
         "pura key new gemma",
@@ -320,7 +319,7 @@ INSTEAD = {
     "118:9ac1…": "$(pura caselog verify | grep -o '[0-9]*:[0-9a-f]\\{64\\}' | head -n 1)",
     "/mnt/archive": "archive",
     "letters/ 'mail/**/*.eml' posts.parquet": "archive old.txt",
-    "merge all.parquet part-*.parquet": "merge all.parquet found.parquet",
+    "merge part-*.parquet --output": "merge found.parquet --output",
     "--certificate desk.p12": "--certificate desk.p12 --passphrase-file pass",
     # Its own passphrase, and that of the store.
     "--file house.purakey --in-file": "--file house.purakey --passphrase-file words --in-file",
@@ -368,7 +367,8 @@ def test_every_page_with_commands_is_run_or_says_why_not():
     }
     # docs/how-to/serving.md: tests/core/embed/test_serving_doc.py; circle.md: test_circle.py;
     # chat-front-ends.md: test_chat_front_ends.py; two-layers.md: test_two_layers.py.
-    run = {"README.md", "docs/start/first-hour.md"}
+    # docs/reference/api.md: tests/api/test_api_page.py.
+    run = {"README.md", "docs/start/first-hour.md", "docs/reference/api.md"}
     elsewhere = ("serving", "circle", "chat-front-ends", "two-layers")
     run |= {f"docs/how-to/{name}.md" for name in elsewhere}
     assert with_blocks == run | {f"docs/{page}" for page in PAGES} | set(NOT_RUN)

@@ -64,7 +64,7 @@ def test_a_key_is_kept_read_locked_away_and_deleted(desktop, pura, home, monkeyp
     assert "Secret Service" in told.stdout
     assert "locked" in told.stdout
     assert pura("key", "list").stdout.split()[0] == fingerprint
-    for words in (("key", "new", "Other"), ("key", "delete", "Newsroom", "--yes")):
+    for words in (("key", "new", "Other"), ("key", "remove", "Newsroom", "--yes")):
         refused = pura(*words)
         assert refused.returncode == 1
         assert "is locked" in refused.stderr
@@ -79,7 +79,7 @@ def test_a_key_is_kept_read_locked_away_and_deleted(desktop, pura, home, monkeyp
     damaged = pura("key", "state", "--check")
     assert damaged.returncode == 1
     assert "damaged" in damaged.stdout
-    assert pura("key", "delete", "Newsroom", "--yes").returncode == 0
+    assert pura("key", "remove", "Newsroom", "--yes").returncode == 0
     assert desktop.look("list")[1] == []
     assert pura("key", "list").stdout == ""
     assert pura("key", "new", "Newsroom").returncode == 0

@@ -43,7 +43,7 @@ def tell():
     place = window.work.mapToGlobal(window.work.rect().center())
     rows = [
         [item.name, item.state.value, item.failure.code if item.failure else "",
-         item.audit.decoded.bits if item.audit else "",
+         item.audit.decoded.bits if item.audit is not None else "",
          item.document.text if item.document else ""]
         for item in session.texts.queue.items
     ]

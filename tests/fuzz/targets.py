@@ -152,6 +152,18 @@ def _register() -> Target:
         def add_many(self, rows: object, problems: object, **_: object) -> int:
             return sum(1 for _ in rows)  # type: ignore[attr-defined]
 
+        def unassigned(self, *_: object) -> int:
+            return 0
+
+        def find(self, *_: object) -> None:
+            return None
+
+        def revoked(self, *_: object) -> tuple[()]:
+            return ()
+
+        def holds_same_row(self, *_: object) -> bool:
+            return False
+
     profile = Profile(payload_bits=20, vocab_size=100, code="tbcc")
     under = IssuedUnder(profile=profile, key="a" * 16)
     return lambda data: import_csv(Counted(), _file(data), under)

@@ -205,7 +205,7 @@ def _facts(at: Environment, row: ResultRow, same: str) -> tuple[str, ...]:
     path = "" if item is None or item.path is None else str(item.path)
     if item is None or item.finding is None:
         return (path, "", row.digest, same, *[""] * 5, *_notes(None))
-    audit = item.audit or open_saved(at, item.finding.id)
+    audit = open_saved(at, item.finding.id) if item.audit is None else item.audit
     return (
         path,
         audit.input.sha256,
@@ -287,7 +287,7 @@ def _findings(at: Environment, rows: Sequence[ResultRow], context: JobContext) -
         item = row.item
         if item is None or item.finding is None:
             continue
-        audit = item.audit or open_saved(at, item.finding.id)
+        audit = open_saved(at, item.finding.id) if item.audit is None else item.audit
         at_place = {
             "input": number,
             "item": 1,

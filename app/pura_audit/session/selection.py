@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Final
 
@@ -301,19 +300,3 @@ def token_facts(audit: Audit, index: int) -> TokenFacts:
         expected=expected,
         kernel=audit.profile.kernel,
     )
-
-
-def course(audit: Audit) -> F64:
-    """Return the cumulative evidence along the text, corrected for the choice of the payload.
-
-    The token's likelihood ratios are for the decoded payload, which was chosen after seeing the
-    text among ``2**L_m``; the course therefore starts at ``-L_m log10 2``. Since the e-value is
-    the mean over all payloads, its logarithm is never below the course's end for the same
-    likelihood (evidence.md §3), so the decision threshold can stand in the same picture.
-
-    Returns:
-        float64 [L + 1], in log₁₀; entry ``t`` is the evidence of the first ``t`` tokens.
-    """
-    price = audit.profile.payload_bits * math.log10(2.0)
-    sums: F64 = np.concatenate(([0.0], np.cumsum(audit.tokens.log10_evidence)))
-    return sums - price

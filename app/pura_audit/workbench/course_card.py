@@ -12,9 +12,10 @@ from PySide6.QtCore import QLine, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QPainter, QPen
 from PySide6.QtWidgets import QSplitter, QWidget
 
+from pura.record.course import course
 from pura.record.naming import Passage
 from pura_audit.platform.i18n import decimal, filled, signed, translate
-from pura_audit.session.selection import Selection, course, token_text
+from pura_audit.session.selection import Selection, token_text
 from pura_audit.theme import fonts
 from pura_audit.theme.theme import BADGE, GAP, GRID, Theme, mark_pen
 from pura_audit.widgets.card import IconButton

@@ -522,6 +522,11 @@ class IssuedView(QWidget):
             )
             added, total, _ = outcome.result
             words = filled(words, n=added, all=total)
+            if problems.repeats:
+                repeated = translate(
+                    "Register", "{n:plural(One row was|{n:count} rows were)} there already."
+                )
+                words = f"{words} {filled(repeated, n=problems.repeats)}"
             if problems.left_out:
                 left = translate(
                     "Register", "{n:plural(One row was|{n:count} rows were)} left out."

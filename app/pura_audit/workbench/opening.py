@@ -237,7 +237,8 @@ def report_items(host: Host, items: Sequence[Item]) -> None:
 
     cases.ask(
         lambda _: [
-            (name, audit or open_saved(cases.environment, key)) for name, audit, key in wanted
+            (name, open_saved(cases.environment, key) if audit is None else audit)
+            for name, audit, key in wanted
         ],
         by_outcome(partial(make_report, host, tick_all=True), host.say),
         host.frame,
@@ -347,11 +348,11 @@ def save_to_case(host: Host) -> SaveDialog | None:
         return None
     # Those of an earlier run are read from the log when they are filed.
     others = [
-        item.audit or item.finding.id
+        item.finding.id if item.audit is None else item.audit
         for item in host.session.texts.queue.items
         if item is not current
         and item.finding is not None
-        and (item.audit or (item.status is not None and item.status.name == UNFILED))
+        and (item.audit is not None or (item.status is not None and item.status.name == UNFILED))
     ]
     session = host.session
     dialog = SaveDialog(session.cases, session.settings, current.audit, others, host.frame)

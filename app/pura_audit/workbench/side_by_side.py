@@ -490,7 +490,7 @@ class SideBySideDialog(PlainDialog):
         stops = [(pair, False) for pair in alignment.differences]
         audits = [choice.audit for choice in self.chosen]
         if all(audit is not None for audit in audits):
-            marked = [audit.finding.passages for audit in audits if audit]
+            marked = [audit.finding.passages for audit in audits if audit is not None]
             spans = [[(p.start, p.end) for _, p in passages] for passages in marked]
             stops += [(pair, True) for pair in marked_in_one(alignment, *spans)]
         return sorted(stops, key=lambda stop: (stop[0].left, stop[0].right))

@@ -13,6 +13,8 @@ import stat
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextvars import ContextVar
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -201,14 +203,32 @@ def refuse_no_folder(path: Path, error: type[PuraError] = InputError) -> None:
         )
 
 
+_replacing: ContextVar[bool] = ContextVar("replacing", default=False)
+
+
+@contextlib.contextmanager
+def replacing(enabled: bool = True) -> Iterator[None]:
+    """Have files that are there be replaced, as ``--force`` of a command asks."""
+    token = _replacing.set(enabled)
+    try:
+        yield
+    finally:
+        _replacing.reset(token)
+
+
 def refuse_taken(path: Path, error: type[PuraError] = InputError, *, replace: bool = False) -> None:
     """Refuse to replace a file unless that was asked for, and to make its folder; before the work.
+
+    Args:
+        path: Where it shall be.
+        error: What is raised.
+        replace: It was asked for; :func:`replacing` asks for all files.
 
     Raises:
         PuraError: It is there already, or its folder is not.
     """
     refuse_no_folder(path, error)
-    if path.exists() and not replace:
+    if path.exists() and not (replace or _replacing.get()):
         raise error("file.there", name=path.name, code="file-exists")
 
 

@@ -12,11 +12,14 @@ import typer
 from pura.base import logs
 from pura.base.errors import PuraError
 from pura.base.process import Signals, close_to_others, unconfined
+from pura.cli.interrupt import end_tidily
 from pura.cli.terminal import (
+    as_printed,
     complain,
     details,
     err,
     exit_code,
+    go_into_detail,
     notes,
     say,
     set_key_passphrase,
@@ -27,7 +30,10 @@ from pura.cli.terminal import (
 from pura.cli.tree import COMMANDS, PROGRAM, App
 from pura.version import __version__
 
-app = App("Embed, read and defend the PURA watermark.")
+app = App(
+    "Embed, read and defend the PURA watermark.\n\n"
+    "The options --quiet, --verbose, --language and --json stand before a command or behind it."
+)
 for _name, _home, _about in COMMANDS:
     app.later(_name, f"pura.cli.{_home}", _about)
 if find_spec("pura_lab") is not None:  # the distribution pura-lab
@@ -75,6 +81,10 @@ def options(
             "codes of errors; and the steps of each audit.",
         ),
     ] = False,
+    as_json: Annotated[
+        bool,
+        typer.Option("--json", help="Print JSON, where the command has it."),
+    ] = False,
     _language: Annotated[
         str,
         typer.Option(
@@ -87,13 +97,13 @@ def options(
     ] = "",
 ) -> None:
     """Embed, read and defend the PURA watermark."""
+    as_printed.json = as_json
     set_key_passphrase(passphrase_file)
     notes.quiet = quiet
-    details.quiet = not verbose
+    details.quiet = True
+    logs.silence()
     if verbose:
-        logs.log_to(sys.stderr)
-    else:
-        logs.silence()
+        go_into_detail()
     unconfined[:] = [warn_unconfined]
 
 
@@ -112,6 +122,7 @@ def main() -> None:
 
 def _run() -> None:
     try:
+        end_tidily()
         app()
     except PuraError as error:
         complain(error)

@@ -47,7 +47,9 @@ Output = Annotated[
 ]
 OutputFormat = Annotated[
     str | None,
-    typer.Option("--format", metavar="NAME", help="jsonl or parquet, whatever the result's name."),
+    typer.Option(
+        "--output-format", metavar="NAME", help="jsonl or parquet, whatever the result's name."
+    ),
 ]
 ByOutcome = Annotated[
     bool,
@@ -101,7 +103,12 @@ def run(
     force: Annotated[
         bool, typer.Option("--force", help="Begin anew, and replace a result that is there.")
     ] = False,
-    recursive: Annotated[bool, typer.Option(help="Folders: enter those inside them too.")] = True,
+    recursive: Annotated[
+        bool,
+        typer.Option(
+            "--recursive/--no-recursive", "-r", help="Folders: enter those inside them too."
+        ),
+    ] = True,
     by_outcome: ByOutcome = False,
     as_json: AsJson = False,
     _language: Language = "",
@@ -163,10 +170,13 @@ def run(
 
 @app.command("merge")
 def merge(
-    output: Annotated[str, typer.Argument(metavar="OUT", help="The result: .jsonl or .parquet.")],
     results: Annotated[
         list[str], typer.Argument(metavar="RESULT…", help="Results, one of each shard.")
     ],
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", metavar="OUT", help="The result: .jsonl or .parquet."),
+    ] = None,
     form: OutputFormat = None,
     fdr: FdrOption = None,
     force: ReplaceFile = False,
@@ -178,6 +188,11 @@ def merge(
     from pura.usecases.batch import merge_batch
 
     refuse_rate(fdr)
+    if output is None:  # as in 0.4, where it stood in front
+        output, *results = results
+        err.print(say("former", former=output, now=f"--output {output}"))
+    if not results:
+        raise typer.BadParameter(say("choose.output"), param_hint="--output")
     done = merge_batch(output, results, form=form, fdr=fdr, replacing=force)
     _end(done, by_outcome=by_outcome, as_json=as_json)
 
@@ -185,7 +200,12 @@ def merge(
 @app.command("summary")
 def summary(
     result: Annotated[str, typer.Argument(metavar="RESULT", help="The result of a batch.")],
-    form: OutputFormat = None,
+    form: Annotated[
+        str | None,
+        typer.Option(
+            "--input-format", metavar="NAME", help="jsonl or parquet, whatever the result's name."
+        ),
+    ] = None,
     by_outcome: ByOutcome = False,
     as_json: AsJson = False,
     _rows: RowsInto = None,

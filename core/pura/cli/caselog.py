@@ -25,15 +25,19 @@ from pura.cli.options import (
 )
 from pura.cli.terminal import (
     STYLES,
+    FormerOutput,
     Language,
     RowsInto,
+    as_printed,
     columns,
     confirm,
     interactive,
     language,
     out,
+    output_of,
     passphrase,
     passphrase_for,
+    print_made,
     refuse_unknown,
     say,
     write_row,
@@ -70,7 +74,8 @@ def new(
 
     with open_log(environment(), create=True) as log:
         case = open_case(log, name, acting(log, auditor), notes=notes, tags=tags or ())
-    out.print(say("case.opened-id", name=case.name or "", id=case.id[:8]))
+    sentence = say("case.opened-id", name=case.name or "", id=case.id[:8])
+    print_made("case", case.name or "", sentence, fingerprint=case.id)
 
 
 @app.command("rename")
@@ -301,7 +306,9 @@ def deposit(
     """Lay the head of the log down in a folder, so that a cut-off end is found."""
     from pura.usecases.cases import deposit_head, end_deposits
 
-    if (folder is None) != never:
+    if never and (folder is not None or always):
+        raise CaseLogError("command.deposit-both", code="usage")
+    if folder is None and not never:
         raise CaseLogError("command.deposit", code="usage")
     if folder is None:
         end_deposits(environment())
@@ -444,7 +451,10 @@ def verify(
 @app.command("export")
 def export(
     case: CaseName,
-    to: Annotated[Path, typer.Argument(metavar="OUT", help="File to write (.puracase).")],
+    to: FormerOutput = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="File to write (.puracase).")
+    ] = None,
     auditor: Auditor = None,
     purpose: Annotated[str, typer.Option(help="What for; the log keeps it.")] = "",
     force: ReplaceFile = False,
@@ -452,10 +462,12 @@ def export(
     """Write a case as one file: entries, names, notes, records, and texts as they are kept."""
     from pura.usecases.cases import export_to_file
 
+    path = output_of(output, to)
     size = export_to_file(
-        environment(), case=case, path=to, auditor=auditor, purpose=purpose, replace=force
+        environment(), case=case, path=path, auditor=auditor, purpose=purpose, replace=force
     )
-    out.print(say("file.written", path=str(to), count=size))
+    sentence = say("file.written", path=str(path), count=size)
+    print_made("case", path.name, sentence, files=[path], count=size)
 
 
 @app.command("import")
@@ -467,8 +479,10 @@ def import_(
     from pura.usecases.cases import import_from_file
 
     case = import_from_file(environment(), path=file, auditor=auditor)
-    out.print(say("case.imported", name=case.name or case.id, count=len(case.items)))
-    if case.missing:
+    count = len(case.items)
+    sentence = say("case.imported", name=case.name or case.id, count=count)
+    print_made("case", case.name or "", sentence, fingerprint=case.id, count=count)
+    if case.missing and not as_printed.json:
         out.print(case.incomplete(language()), style=STYLES["bad"])
 
 

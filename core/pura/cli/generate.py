@@ -34,10 +34,17 @@ from pura.cli.options import (
     session,
     setup_parts,
 )
-from pura.cli.terminal import err, say, write_text
+from pura.cli.terminal import (
+    as_printed,
+    err,
+    print_made,
+    say,
+    write_text,
+)
 
 if TYPE_CHECKING:
     from pura.scheme import Payload, Profile
+    from pura.usecases.marking import MarkedText
 
 
 def generate(
@@ -63,6 +70,12 @@ def generate(
             help="Mark with the key of this time, not the present one; none: the key as it is.",
         ),
     ] = None,
+    outside_limits: Annotated[
+        bool,
+        typer.Option(
+            "--outside-limits", help="Take a payload outside the limits of the profile, too."
+        ),
+    ] = False,
     seed: Annotated[
         int | None, typer.Option(help="Of the ordinary randomness; left out: fresh.")
     ] = None,
@@ -144,6 +157,7 @@ def generate(
             epoch=epoch or "",
             seed=seed,
             keep_question=keep_question and (question_store or True),
+            outside_limits=outside_limits,
         )
     carried = made.mark.payload
     if ids is not None:
@@ -166,16 +180,24 @@ def generate(
             write_or_refuse(store, signed.store)
         subject = identity.certificate.subject
         err.print(say("manifest.made", manifest=signed.manifest, subject=subject))
-    if made.entry is not None:
-        number = made.entry.number
-        err.print(say("register.issued", payload=carried.hex, who=who, number=number))
-    if made.question is not None:
-        err.print(say("questions.kept", number=made.question))
+    _print_kept(made, carried, who)
+    count = int(made.ids.size)
     if output is not None:
         write_or_refuse(output, text.encode())
-        err.print(say("generated", count=int(made.ids.size)))
+        sentence = say("generated", count=count)
+        print_made("text", output.name, sentence, files=[output], count=count, aside=True)
+    elif as_printed.json:
+        print_made("text", "", "", count=count, text=text)
     else:
         write_text(text)
+
+
+def _print_kept(made: MarkedText, payload: Payload, who: str) -> None:
+    """Print where the text stands in the register, and where its question is kept."""
+    if made.entry is not None:
+        err.print(say("register.issued", payload=payload.hex, who=who, number=made.entry.number))
+    if made.question is not None:
+        err.print(say("questions.kept", number=made.question))
 
 
 def _payload(

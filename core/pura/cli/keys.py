@@ -15,6 +15,7 @@ from pura.cli.options import FileToWrite, JsonLines, Yes, environment
 from pura.cli.terminal import (
     STDIN,
     RowsInto,
+    as_printed,
     columns,
     confirm,
     err,
@@ -23,6 +24,7 @@ from pura.cli.terminal import (
     out,
     passphrase,
     passphrase_for,
+    print_made,
     say,
     warn,
     with_passphrase,
@@ -232,7 +234,8 @@ def rename(
     from pura.usecases.keys import rename_key
 
     key = rename_key(environment(), name=name, new=new_name).key
-    out.print(f"{key.label}  {key.fingerprint}")
+    sentence = f"{key.label}  {key.fingerprint}"
+    print_made("key", key.label or "", sentence, fingerprint=key.fingerprint)
 
 
 @app.command("note")
@@ -244,7 +247,8 @@ def note_(
 
     done = note_key(environment(), name=name, note=text)
     stored = done.entry.note if done.entry is not None else ""
-    out.print(f"{done.key.label}  {done.key.fingerprint}  {stored}")
+    sentence = f"{done.key.label}  {done.key.fingerprint}  {stored}"
+    print_made("key", done.key.label or "", sentence, fingerprint=done.key.fingerprint)
 
 
 @app.command("derive")
@@ -278,8 +282,8 @@ def derive(
     _told(done)
 
 
-@app.command("delete")
-def delete(name: Name, yes: Yes = False) -> None:
+@app.command("remove")
+def remove(name: Name, yes: Yes = False) -> None:
     """Delete a key for good: texts marked with it can no longer be verified here."""
     from pura.register.usage import sentences
     from pura.usecases.keys import delete_key, key_usage
@@ -291,7 +295,9 @@ def delete(name: Name, yes: Yes = False) -> None:
             err.print(sentence)
         confirm(say("key.delete", name=usage.entry.name))
     delete_key(at, name=name)
-    err.print(say("key.deleted", name=name))
+    fingerprint = usage.entry.fingerprint
+    sentence = say("key.deleted", name=name)
+    print_made("key", name, sentence, fingerprint=fingerprint, aside=True)
 
 
 def _place(in_file: bool) -> Place | None:
@@ -302,7 +308,8 @@ def _place(in_file: bool) -> Place | None:
 
 def _told(done: KeyDone) -> None:
     err.print(say("key.stored", place=done.keyring or say("kept.folder")))
-    out.print(f"{done.key.label}  {done.key.fingerprint}")
+    sentence = f"{done.key.label}  {done.key.fingerprint}"
+    print_made("key", done.key.label or "", sentence, fingerprint=done.key.fingerprint)
 
 
 def _source(file: Path | None, passphrase_file: Path | None) -> Path | Secret:
@@ -348,8 +355,12 @@ def create(
         path=output,
         register=register,
     )
-    _show(made)
-    err.print(say("bundle.written", file=output.name))
+    if not as_printed.json:
+        _show(made)
+    sentence = say("bundle.written", file=output.name)
+    print_made(
+        "bundle", output.name, sentence, files=[output], count=made.register_rows, aside=True
+    )
 
 
 @bundles.command("import")
@@ -365,10 +376,12 @@ def import_bundle(
     from pura.usecases.keys import open_bundle, take_bundle
 
     secret = passphrase_for(file, passphrase_file, prompt=say("bundle.passphrase"))
-    _show(open_bundle(file, secret))
+    bundle = open_bundle(file, secret)
+    if not as_printed.json:
+        _show(bundle)
     confirm(say("bundle.confirm"), yes=yes)
     take_bundle(environment(), path=file, passphrase=secret, replace_policy=replace_policy)
-    err.print(say("bundle.taken"))
+    print_made("bundle", file.name, say("bundle.taken"), count=bundle.register_rows, aside=True)
 
 
 def _show(bundle: Bundle) -> None:

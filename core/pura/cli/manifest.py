@@ -54,7 +54,7 @@ def sign(
     field: PayloadFields = None,
     soft_binding: Annotated[str, SOFT_BINDING],
     certificate: Annotated[Path, CERTIFICATE],
-    key: Annotated[Path | None, PRIVATE_KEY] = None,
+    certificate_key: Annotated[Path | None, PRIVATE_KEY] = None,
     passphrase_file: CertificatePassphrase = None,
     embed: Embed = None,
     timestamp: Timestamp = None,
@@ -84,7 +84,7 @@ def sign(
     shared = load_profile(at, profile)
     bits = payload_of(shared, payload, field)
     words = read_signable(text)
-    identity = signer(certificate, key, passphrase_file)
+    identity = signer(certificate, certificate_key, passphrase_file)
     signing = partial(sign_manifest, soft_binding=soft_binding, form=form, timestamp=timestamp)
     made = signing(words, identity, payload=bits.text, profile=shared.fingerprint)
     if entry is not None:

@@ -15,6 +15,7 @@ from pura.cli.options import (
     DeviceOption,
     DtypeOption,
     JsonLines,
+    JsonPrinted,
     KeyFile,
     KeyName,
     Yes,
@@ -24,7 +25,17 @@ from pura.cli.options import (
     number,
     session,
 )
-from pura.cli.terminal import RowsInto, columns, confirm, err, language, out, say, write_row
+from pura.cli.terminal import (
+    RowsInto,
+    columns,
+    confirm,
+    err,
+    language,
+    out,
+    print_made,
+    say,
+    write_row,
+)
 from pura.cli.tree import App
 from pura.measure import PROXY_TEXTS, TOKENS
 
@@ -175,11 +186,12 @@ def install(name: Annotated[str, typer.Argument(help="A known model.")] = "smoll
 
     with bar_of("bar.installing") as report:
         model = install_model(environment(), name=name, progress=report)
-    out.print(f"{model.name}  {model.fingerprint}")
+    sentence = f"{model.name}  {model.fingerprint}"
+    print_made("model", model.name, sentence, fingerprint=model.fingerprint)
 
 
-@app.command("add")
-def add(
+@app.command("import")
+def import_(
     path: Annotated[Path, typer.Argument(help="A folder of safetensors, or a GGUF file.")],
     name: Annotated[str | None, typer.Option(help="Its name in the store.")] = None,
     copy: Annotated[
@@ -195,7 +207,8 @@ def add(
         model = add_model(
             environment(), path=path, name=name, copy=copy, licence=licence, progress=report
         )
-    out.print(f"{model.name}  {model.fingerprint}")
+    sentence = f"{model.name}  {model.fingerprint}"
+    print_made("model", model.name, sentence, fingerprint=model.fingerprint)
 
 
 @app.command("list")
@@ -249,9 +262,12 @@ def _memory(need: MemoryNeed) -> dict[str, object]:
 
 
 @app.command("show")
-def show(name: Name) -> None:
+def show(name: Name, as_json: JsonPrinted = False, _rows: RowsInto = None) -> None:
     """Show what is known of an installed model."""
     m = environment().models.get(name)
+    if as_json:
+        write_row(m.to_dict() | {"path": str(m.path), "memory": _memory(_need(m))}, "model")
+        return
     rows = (
         ("name", m.name),
         ("source", catalogue("command").retold("source", m.source, language())),
@@ -285,7 +301,9 @@ def verify(name: Name) -> None:
 
     with bar_of("bar.checking") as report:
         model = recheck_model(environment(), name=name, progress=report)
-    out.print(say("model.same", name=model.name, count=len(model.files)))
+    count = len(model.files)
+    sentence = say("model.same", name=model.name, count=count)
+    print_made("model", model.name, sentence, fingerprint=model.fingerprint, count=count)
 
 
 @app.command("remove")
@@ -297,4 +315,5 @@ def remove(name: Name, yes: Yes = False) -> None:
     model = at.models.get(name)
     confirm(say("model.remove", name=model.name), yes=yes)
     remove_model(at, name=model.name)
-    err.print(say("model.removed", name=model.name))
+    sentence = say("model.removed", name=model.name)
+    print_made("model", model.name, sentence, fingerprint=model.fingerprint, aside=True)

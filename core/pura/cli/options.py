@@ -27,7 +27,15 @@ from pura.cli.terminal import (
 )
 from pura.measure import Bounds
 from pura.record.decoders import DECODERS
-from pura.usecases.choices import Choices, refuse_other_rules, together, trusted
+from pura.usecases.choices import (
+    EPOCHS,
+    RESTORE,
+    STOP_EARLY,
+    WEIGH,
+    refuse_other_rules,
+    together,
+    trusted,
+)
 
 if TYPE_CHECKING:
     from pura.documents.folders import Summary, WalkOptions
@@ -545,7 +553,7 @@ class AuditOptions:
             help="Try the keys of these days, weeks or months, derived from each key; "
             "none: keys as they are.",
         ),
-    ] = Choices.epochs
+    ] = EPOCHS
     model: ModelOption = None
     device: DeviceOption = "auto"
     dtype: DtypeOption = "float32"
@@ -564,7 +572,7 @@ class AuditOptions:
     question_store: QuestionStoreOption = None
     policy: PolicyOption = None
     decoder: Annotated[str, typer.Option(help="exact, or paper (the published method).")] = (
-        Choices.decoder
+        DECODERS[0]
     )
     restore: Annotated[
         bool,
@@ -572,18 +580,18 @@ class AuditOptions:
             "--restore/--no-restore",
             help="Also read the text with the substitutions of office software undone.",
         ),
-    ] = Choices.restore
+    ] = RESTORE
     stop_early: Annotated[
         bool,
         typer.Option("--stop-early", help="Read no further once the evidence has reached the cap."),
-    ] = Choices.stop_early
+    ] = STOP_EARLY
     weigh: Annotated[
         bool,
         typer.Option(
             "--weigh",
             help="Marks by others: let the model read the text too, which sharpens Gumbel-max.",
         ),
-    ] = Choices.weigh
+    ] = WEIGH
     trust: Annotated[
         Path | None,
         typer.Option(

@@ -17,13 +17,24 @@ from pura.cli.options import (
     DrawSeed,
     DtypeOption,
     FileToWrite,
+    JsonLines,
     ProfileOption,
     Yes,
     environment,
     load_profile,
     number,
 )
-from pura.cli.terminal import RowsInto, confirm, language, out, passphrase_for, say, write_row
+from pura.cli.terminal import (
+    RowsInto,
+    as_printed,
+    confirm,
+    language,
+    out,
+    passphrase_for,
+    print_made,
+    say,
+    write_row,
+)
 from pura.cli.tree import App
 from pura.measure import DOCUMENTS, LEARNT, PASSAGES, TEXTS, TOKENS
 
@@ -134,13 +145,22 @@ def measure(
 
 
 @app.command("list")
-def list_() -> None:
+def list_(as_json: JsonLines = False, _rows: RowsInto = None) -> None:
     """List the stored tables."""
     from pura.detect.verdict.power import SHORT
     from pura.usecases.measurements import list_power
 
     for found in list_power(environment()):
         table = found.sealed.table
+        if as_json:
+            row = {
+                "name": table.name,
+                "fingerprint": table.fingerprint,
+                "date": str(table.conditions.get("date", "")),
+                "relied_on": found.relied_on,
+            }
+            write_row(row, "power-table")
+            continue
         mark = say("power.relied-on") if found.relied_on else ""
         line = f"{table.fingerprint[:SHORT]}  {table.conditions.get('date', '')}  {table.name}"
         out.print(f"{line}  {mark}".rstrip())
@@ -163,15 +183,15 @@ def show(
         _print(found)
 
 
-@app.command("add")
-def add(
+@app.command("import")
+def import_(
     file: Annotated[Path, typer.Argument(help="A table that was measured elsewhere.")],
     trust: Trust = None,
 ) -> None:
     """Take in a table; one that was altered is refused."""
     from pura.usecases.measurements import add_power
 
-    _print(add_power(environment(), file, trust=tuple(trust or ())))
+    _print_made(add_power(environment(), file, trust=tuple(trust or ())))
 
 
 @app.command("export")
@@ -183,6 +203,7 @@ def export(
     from pura.usecases.measurements import export_power
 
     export_power(environment(), name, output)
+    print_made("power-table", name, "", files=[output])
 
 
 @app.command("sign")
@@ -195,7 +216,7 @@ def sign(
     from pura.usecases.measurements import sign_power
 
     secret = passphrase_for(certificate, passphrase_file)
-    _print(sign_power(environment(), name=name, certificate=certificate, passphrase=secret))
+    _print_made(sign_power(environment(), name=name, certificate=certificate, passphrase=secret))
 
 
 @app.command("use")
@@ -207,7 +228,9 @@ def use_(
     from pura.usecases.measurements import rely_on_power
 
     policy = rely_on_power(environment(), name=name, on=not off)
-    out.print(say("power.policy", rule=policy.rule, count=len(policy.power_tables)))
+    count = len(policy.power_tables)
+    sentence = say("power.policy", rule=policy.rule, count=count)
+    print_made("policy", policy.rule, sentence, count=count)
 
 
 @app.command("remove")
@@ -219,6 +242,7 @@ def remove(name: Name, yes: Yes = False) -> None:
     table = at.power.find(name).stem
     confirm(say("power.delete", name=table), yes=yes)
     remove_power(at, table)
+    print_made("power-table", table, "")
 
 
 def _numbers(text: str) -> tuple[int, ...]:
@@ -226,6 +250,15 @@ def _numbers(text: str) -> tuple[int, ...]:
         return tuple(int(part) for part in text.replace(" ", "").split(",") if part)
     except ValueError:
         raise typer.BadParameter(text) from None
+
+
+def _print_made(found: PowerFound) -> None:
+    """Say what a table is that was taken in or signed."""
+    if not as_printed.json:
+        _print(found)
+        return
+    table = found.sealed.table
+    print_made("power-table", table.name, "", fingerprint=table.fingerprint)
 
 
 def _print(found: PowerFound) -> None:

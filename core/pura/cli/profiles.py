@@ -11,6 +11,7 @@ import typer
 
 from pura.cli.options import (
     FileToWrite,
+    JsonLines,
     KeyFile,
     KeyName,
     Yes,
@@ -18,7 +19,16 @@ from pura.cli.options import (
     find_key,
     session,
 )
-from pura.cli.terminal import confirm, err, out, refuse_unknown, say
+from pura.cli.terminal import (
+    RowsInto,
+    confirm,
+    err,
+    out,
+    print_made,
+    refuse_unknown,
+    say,
+    write_row,
+)
 from pura.cli.tree import App
 
 if TYPE_CHECKING:
@@ -117,7 +127,7 @@ def new(
         limits=_limits(limit or ()),
         **use,
     ).profile
-    _show_made(profile, printed=name is None and output is None)
+    _show_made(profile, name, output)
     if profile.recipient_in_payload:
         err.print(_payload_use(profile))
     for code, setting in advise(profile).items():
@@ -131,11 +141,18 @@ def _payload_use(profile: Profile) -> str:
     return say(f"profile.use.{profile.payload_use or 'unstated'}")
 
 
-def _show_made(profile: Profile, *, printed: bool) -> None:
-    if printed:
+def _show_made(profile: Profile, name: str | None, output: Path | None) -> None:
+    if name is None and output is None:
         sys.stdout.write(profile.to_json())
-    else:
-        err.print(say("profile.written", fingerprint=profile.fingerprint))
+        return
+    print_made(
+        "profile",
+        name or profile.name or "",
+        say("profile.written", fingerprint=profile.fingerprint),
+        fingerprint=profile.fingerprint,
+        files=[] if output is None else [output],
+        aside=True,
+    )
 
 
 @app.command("foreign")
@@ -170,15 +187,26 @@ def foreign(
             model=model,
             width=width,
         ).profile
-    _show_made(profile, printed=name is None and output is None)
+    _show_made(profile, name, output)
 
 
 @app.command("list")
-def list_() -> None:
+def list_(as_json: JsonLines = False, _rows: RowsInto = None) -> None:
     """List the stored profiles."""
-    names = environment().profiles.names()
+    profiles = environment().profiles
+    names = profiles.names()
     for name in names:
-        out.print(name)
+        if not as_json:
+            out.print(name)
+            continue
+        profile = profiles.get(name)
+        row = {
+            "name": name,
+            "fingerprint": profile.fingerprint,
+            "payload_bits": profile.payload_bits,
+            "fields": [field.name for field in profile.fields],
+        }
+        write_row(row, "profile")
     if not names:
         err.print(say("profile.none"))
 
@@ -265,7 +293,13 @@ def import_(
 
     done = import_profile(environment(), path=file, name=name)
     _say(done.notes)
-    err.print(say("profile.stored", name=done.name or ""))
+    print_made(
+        "profile",
+        done.name or "",
+        say("profile.stored", name=done.name or ""),
+        fingerprint=done.profile.fingerprint,
+        aside=True,
+    )
 
 
 @app.command("export")
@@ -277,6 +311,7 @@ def export(
     from pura.usecases.profiles import export_profile
 
     export_profile(environment(), name=name, path=output)
+    print_made("profile", name, "", files=[output])
 
 
 @app.command("remove")
@@ -291,3 +326,4 @@ def remove(
     at.profiles.get(name)
     confirm(say("profile.delete", name=name), yes=yes)
     remove_profile(at, name=name)
+    print_made("profile", name, "")

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from pura.base.errors import RegisterError
+from pura.base.files import refuse_taken
 from pura.cli.options import (
     JsonPrinted,
     KeyFile,
@@ -23,7 +25,19 @@ from pura.cli.options import (
     stored_profiles,
 )
 from pura.cli.progress import bar_of
-from pura.cli.terminal import RowsInto, confirm, err, error_text, out, say, write_row
+from pura.cli.terminal import (
+    FormerOutput,
+    RowsInto,
+    as_printed,
+    confirm,
+    err,
+    error_text,
+    out,
+    output_of,
+    print_made,
+    say,
+    write_row,
+)
 from pura.cli.tree import App
 
 if TYPE_CHECKING:
@@ -123,7 +137,7 @@ def add(
         mark = mark_of(at, key_of_mark(at, key, key_file, shared), shared, bits, epoch)
         recipient = Recipient(who=who, when=when, model=model, note=note)
         entry = add_issue(at, mark=mark, profile=shared, recipient=recipient)
-    out.print(say("entry", number=entry.number))
+    print_made("entry", str(entry.number), say("entry", number=entry.number))
 
 
 @app.command("find")
@@ -166,7 +180,7 @@ def revoke(
 
     confirm(say("register.revoke", number=entry), yes=yes)
     revoke_issue(environment(), number=entry, reason=reason)
-    out.print(say("register.revoked", number=entry))
+    print_made("entry", str(entry), say("register.revoked", number=entry))
 
 
 @app.command("assign")
@@ -196,7 +210,7 @@ def assign(
         shared = load_profile(at, profile)
         under = issued_under(at, key_of_mark(at, key, key_file, shared), shared, epoch)
         assigned = assign_issues(at, under=under, first=first, last=last, problems=problems)
-    out.print(say("register.assigned", rows=assigned))
+    print_made("register", "", say("register.assigned", rows=assigned), count=assigned)
     _show_left_out(problems.left_out, problems.rows)
 
 
@@ -268,16 +282,27 @@ def import_rows(
     with session() as at:
         under = _under(at, profile, key, key_file, epoch)
         added, _, version = import_register(at, path=file, under=under, problems=problems)
-    out.print(say("register.added", rows=added, version=version))
+    sentence = say("register.added", rows=added, version=version)
+    print_made("register", version, sentence, count=added)
+    if problems.repeats and not as_printed.json:
+        out.print(say("register.repeats", rows=problems.repeats))
     _show_left_out(problems.left_out, problems.rows)
 
 
 @app.command("export")
-def export_rows(file: Annotated[Path, typer.Argument(help="CSV file to write.")]) -> None:
+def export_rows(
+    to: FormerOutput = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="CSV file to write.")
+    ] = None,
+) -> None:
     """Write the entries that stand as a table."""
     from pura.usecases.registers import export_register
 
-    out.print(say("register.written", rows=export_register(environment(), path=file)))
+    path = output_of(output, to)
+    refuse_taken(path, RegisterError)
+    rows = export_register(environment(), path=path)
+    print_made("register", "", say("register.written", rows=rows), files=[path], count=rows)
 
 
 def _under(

@@ -22,18 +22,23 @@ from pura.cli.options import (
     PolicyOption,
     ProfileOption,
     ReplaceFiles,
+    Timestamp,
     environment,
     load_profile,
 )
 from pura.cli.terminal import (
     STATUS_CODES,
+    FormerOutput,
     Language,
     RowsInto,
+    as_printed,
     language,
     out,
+    output_of,
     passphrase,
     passphrase_for,
     print_checks,
+    print_made,
     say,
     write_row,
 )
@@ -64,9 +69,7 @@ def build(
     pdf: PdfToWrite,
     request: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE", help="JSON with parties, item, case … (docs/how-to/reports.md)."
-        ),
+        typer.Option(metavar="FILE", help="JSON with parties, item, case …"),
     ] = None,
     json_file: Annotated[
         Path | None, typer.Option(metavar="OUT", help="Also the embedded record.")
@@ -154,6 +157,9 @@ def build(
 
 def show_files(built: Built, written: WrittenReport) -> None:
     """Say which files of a report were written."""
+    if as_printed.json:
+        print_made("report", built.report.number, "", files=written.files, count=len(written.files))
+        return
     for path, size in written.files.items():
         out.print(say("file.written", path=str(path), count=size))
     if built.report.annex is not None and written.annex is None:
@@ -223,16 +229,16 @@ def _refusal(what: Phrase, name: str = "") -> InputError:
 @app.command("sign")
 def sign(
     file: ReportFile,
-    to: Annotated[Path, typer.Argument(metavar="OUT", help="Signed PDF to write.")],
     certificate: Certificate,
+    to: FormerOutput = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Signed PDF to write.")
+    ] = None,
     passphrase_file: CertificatePassphrase = None,
     reason: Annotated[str, typer.Option(help="Why it is signed.")] = "",
     place: Annotated[str, typer.Option(help="Where it is signed.")] = "",
     seal: Annotated[bool, typer.Option("--seal", help="Also a visible seal.")] = False,
-    tsa: Annotated[
-        str | None,
-        typer.Option(metavar="URL", help="Time-stamp authority; this uses the network."),
-    ] = None,
+    timestamp: Timestamp = None,
     language: Language = "",
     note: Annotated[
         bool, typer.Option("--log", help="Note it in the case log, and sign its head too.")
@@ -243,13 +249,16 @@ def sign(
     from pura.report.signing import SignOptions
     from pura.usecases.reports import sign_report
 
-    refuse_taken(to, SigningError)  # before the question, not after it
+    signed_file = output_of(output, to)
+    refuse_taken(signed_file, SigningError)  # before the question, not after it
     secret = passphrase_for(certificate, passphrase_file, file)
-    options = SignOptions(reason=reason, location=place, seal=seal, tsa_url=tsa, language=language)
+    options = SignOptions(
+        reason=reason, location=place, seal=seal, tsa_url=timestamp, language=language
+    )
     signed = sign_report(
         environment(),
         path=file,
-        to=to,
+        to=signed_file,
         certificate=certificate,
         passphrase=secret,
         options=options,
@@ -258,8 +267,9 @@ def sign(
     )
     facts = signed.certificate
     until = f"{facts.not_after:%Y-%m-%d}"
-    out.print(say("signed", subject=facts.subject, key=facts.key, until=until))
-    if signed.examiner:
+    sentence = say("signed", subject=facts.subject, key=facts.key, until=until)
+    print_made("report", facts.subject, sentence, files=[signed_file])
+    if signed.examiner and not as_printed.json:
         out.print(say("signed.examiner", examiner=signed.examiner))
 
 
@@ -398,4 +408,5 @@ def annex(
         replace=force,
         detector=detector,
     )
-    out.print(say("file.written", path=str(pdf), count=size))
+    sentence = say("file.written", path=str(pdf), count=size)
+    print_made("annex", pdf.name, sentence, files=[pdf], count=size)

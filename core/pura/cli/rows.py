@@ -23,6 +23,11 @@ def _maybe(kind: Any, names: str) -> Fields:
     return dict.fromkeys(names.split(), (kind, None))
 
 
+MADE: Final = (
+    *("annex", "bundle", "case", "entry", "key", "model", "policy", "power-table", "profile"),
+    *("register", "report", "setup", "text", "token"),
+)
+"""Kinds of things that commands make, change and remove."""
 _CHECKS: Final = [_texts("name state finding text")]
 _INTERVAL: Final = _maybe(float, "value low high")
 _BITS: Final = [{"readings?": int, "gamma?": float, "wrong?": bool, "bound?": float}]
@@ -89,6 +94,28 @@ ROWS: Final[dict[str, tuple[str, Fields]]] = {
             "skipped": dict[str, int],
             "missing": (tuple[int, int], None),
         },
+    ),
+    "made": (
+        (
+            "What a command made, changed or removed. count: rows, entries or files, where some are"
+            " counted; text: what pura generate wrote into no file, or a new token."
+        ),
+        {
+            "what": Literal[MADE],
+            "name": str,
+            "fingerprint": (str, None),
+            "files": [str],
+            "count": (int, None),
+            "text?": str,
+        },
+    ),
+    "profile": (
+        "A stored profile.",
+        {**_texts("name fingerprint"), "payload_bits": int, "fields": [str]},
+    ),
+    "power-table": (
+        "A stored power table.",
+        {**_texts("name fingerprint date"), "relied_on": bool},
     ),
     "key": (
         "A stored key, without its secret.",

@@ -42,6 +42,7 @@ from pura.cli.terminal import (
     out,
     passphrase_for,
     print_checks,
+    print_made,
     refuse_unknown,
     say,
     write_row,
@@ -217,7 +218,7 @@ def run(
             help="Sign statements with this certificate; else with the detector's own key.",
         ),
     ] = None,
-    statement_passphrase: CertificatePassphrase = None,
+    statement_passphrase_file: CertificatePassphrase = None,
     manifests: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Where manifests (C2PA) are, by payload; JSON."),
@@ -283,7 +284,7 @@ def run(
     )
     limits = settings.limits
     with session(device, dtype) as at:
-        signs = _statement_key(at, statement_certificate, statement_passphrase)
+        signs = _statement_key(at, statement_certificate, statement_passphrase_file)
         known = None if manifests is None else Manifests.read(manifests)
         parts = setup_parts(
             at,
@@ -357,7 +358,7 @@ def new(
     limit = PER_DAY[as_role] if per_day is None else per_day
     made = _tokens().new(name, as_role, per_day=limit, expires=expires, grants=grants)
     notes.print(say("serve.token", name=name))
-    out.print(made)
+    print_made("token", name, made, text=made)
 
 
 @token.command("grant")
@@ -373,7 +374,7 @@ def grant(
     Without a profile it binds nothing, and what it bound is not found.
     """
     granted = _tokens().grant(name, _grants(profile, span, key, epoch))
-    out.print(_granted_words(granted))
+    print_made("token", name, _granted_words(granted), count=len(granted.grants))
 
 
 @token.command("list")
@@ -401,7 +402,7 @@ def list_(
 def revoke(name: Annotated[str, typer.Argument(help="Its name or identifier.")]) -> None:
     """Make a token good for nothing, also for a service that runs."""
     gone = _tokens().revoke(name)
-    out.print(say("serve.token-gone", name=gone.name))
+    print_made("token", gone.name, say("serve.token-gone", name=gone.name))
 
 
 def _grants(
@@ -448,7 +449,7 @@ def _statement_key(
 
     if certificate is None:
         return detector_key(at)
-    secret = passphrase_for(certificate, passphrase, option="--statement-passphrase")
+    secret = passphrase_for(certificate, passphrase, option="--statement-passphrase-file")
     return certificate_key(certificate, secret)
 
 

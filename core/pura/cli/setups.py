@@ -18,7 +18,16 @@ from pura.cli.options import (
     stored_profiles,
     stored_setups,
 )
-from pura.cli.terminal import RowsInto, complain, confirm, err, out, say, write_row
+from pura.cli.terminal import (
+    RowsInto,
+    complain,
+    confirm,
+    err,
+    out,
+    print_made,
+    say,
+    write_row,
+)
 from pura.cli.tree import App
 
 if TYPE_CHECKING:
@@ -70,7 +79,7 @@ def new(
         questions=questions,
         replace=force,
     )
-    err.print(say("setup.stored", name=setup.name))
+    print_made("setup", setup.name, say("setup.stored", name=setup.name), aside=True)
 
 
 @app.command("list")
@@ -112,6 +121,7 @@ def remove(name: SetupName, yes: Yes = False) -> None:
     setups.get(name)
     confirm(say("setup.delete", name=name), yes=yes)
     setups.remove(name)
+    print_made("setup", name, "")
 
 
 def _show(at: Environment, setup: StoredSetup, *, as_json: bool) -> None:

@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 import os
 import sys
+import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from io import FileIO, TextIOWrapper
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Annotated, Any, Final, TextIO, TypeVar
 
 import typer
 
+from pura.base import logs
 from pura.base.catalogue import Phrase, Value, catalogue
 from pura.base.errors import InputError, KeyFormatError, PuraError, SigningError, os_error_as
 from pura.base.files import refuse_taken
@@ -27,6 +30,32 @@ if TYPE_CHECKING:
     from pura.keys import Secret
     from pura.report.check import ReportCheck
     from pura.report.statement import StatementCheck
+
+
+NARROWEST: Final = 60
+WIDEST: Final = 120
+"""Columns between which sentences are wrapped: longer lines are hard to read, shorter ones break
+words."""
+
+
+def wrapped(sentence: str, columns: int) -> str:
+    """Return a sentence in lines as long as the terminal allows.
+
+    Args:
+        sentence: The sentence.
+        columns: Width of the terminal.
+    """
+    bare = sentence.lstrip(" ")
+    indent = len(sentence) - len(bare) + (2 if bare.startswith("- ") else 0)
+    return textwrap.fill(
+        sentence,
+        min(max(columns, NARROWEST), WIDEST),
+        subsequent_indent=" " * indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+        drop_whitespace=True,
+        replace_whitespace=False,
+    )
 
 
 class Terminal:
@@ -86,6 +115,17 @@ class Terminal:
             else:
                 self._write(visible_lines(" ".join(words)) + end)
 
+    def paragraph(self, sentence: str, *, style: str = "") -> None:
+        """Print a sentence; on a screen it is wrapped, and what goes on stands below its begin.
+
+        Args:
+            sentence: The sentence; blanks in front of it, or a dash, are its indent.
+            style: See :meth:`print`.
+        """
+        if self.is_terminal:
+            sentence = wrapped(sentence, get_terminal_size().columns)
+        self.print(sentence, style=style)
+
     @property
     def _stream(self) -> TextIO:
         return sys.stderr if self._stderr else sys.stdout
@@ -119,6 +159,24 @@ details = Terminal(stderr=True)
 """Standard error once more, for what ``--verbose`` asks for."""
 details.quiet = True
 
+
+def go_into_detail() -> None:
+    """Print the log and the steps of audits from now on, as ``--verbose`` asks."""
+    details.quiet = False
+    logs.log_to(sys.stderr)
+
+
+class _Printed:
+    """How what is printed is written.
+
+    Attributes:
+        json: As JSON, whatever command runs (``pura --json COMMAND``).
+    """
+
+    json = False
+
+
+as_printed: Final = _Printed()
 _language: Final = ["en"]
 
 
@@ -200,7 +258,7 @@ def rows_into(path: Path) -> Iterator[None]:
     """
     refuse_taken(path, InputError)
     with os_error_as(InputError, "file.write", name=path.name):
-        file = path.open("xb", buffering=0)
+        file = path.open("wb", buffering=0)
     with file:
         _rows_into.append(_Rows(path, file))
         try:
@@ -230,6 +288,62 @@ def write_row(row: Mapping[str, Any], kind: str = "") -> None:
     with _written():
         sys.stdout.write(f"{line}\n")
         sys.stdout.flush()
+
+
+FormerOutput = Annotated[
+    Path | None, typer.Argument(metavar="OUT", hidden=True, help="Former place of --output.")
+]
+"""Where commands of 0.4 took the file to write; 0.5 takes it there too, and names the option."""
+
+
+def output_of(output: Path | None, former: Path | None) -> Path:
+    """Return the file to write, which stands behind ``--output`` or in its former place.
+
+    Raises:
+        typer.BadParameter: It stands in neither place, or in both.
+    """
+    if former is None and output is not None:
+        return output
+    if former is None or output is not None:
+        raise typer.BadParameter(say("choose.output"), param_hint="--output")
+    err.print(say("former", former=former.name, now=f"--output {former.name}"))
+    return former
+
+
+def print_made(
+    what: str,
+    name: str,
+    sentence: str,
+    *,
+    fingerprint: str | None = None,
+    files: Iterable[Path] = (),
+    count: int | None = None,
+    text: str | None = None,
+    aside: bool = False,
+) -> None:
+    """Say what a command made, changed or removed; with ``--json`` as one object.
+
+    Args:
+        what: Of which kind it is, one of :data:`~pura.cli.rows.MADE`.
+        name: What it is called.
+        sentence: The same for people; empty says nothing.
+        fingerprint: Of it, where it has one.
+        files: That were written.
+        count: How many there are, of what is counted.
+        text: What was written, of a text.
+        aside: The sentence goes to standard error.
+    """
+    if as_printed.json:
+        row: dict[str, Any] = {
+            "what": what,
+            "name": name,
+            "fingerprint": fingerprint,
+            "files": [visible(str(path)) for path in files],
+            "count": count,
+        }
+        write_row(row if text is None else row | {"text": text}, "made")
+    elif sentence:
+        (err if aside else out).print(sentence)
 
 
 RowsInto = Annotated[
@@ -338,11 +452,26 @@ def complain(error: PuraError, name: str | None = None) -> None:
     err.print(f"{prefix}{message}", style="bold red")
     if hint:
         err.print(hint)
+    if near := _similar(error):
+        err.print(say("choose.similar", name=near))
     details.print(say("code", code=error.code))
+
+
+def _similar(error: PuraError) -> str:
+    """Return the stored name that an unknown one looks like; empty where none does."""
+    from difflib import get_close_matches
+
+    stored = error.values.get("known", error.values.get("listed"))
+    name = error.values.get("name")
+    if not isinstance(stored, str) or not isinstance(name, str):
+        return ""
+    return next(iter(get_close_matches(name.strip("'"), stored.split(", "), n=1)), "")
 
 
 def confirm(question: str, *, yes: bool = False) -> None:
     """Ask a question on standard error until it is answered with yes or no; empty is no.
+
+    Where nobody answers, the option is named that does.
 
     Args:
         question: What is asked.
@@ -352,7 +481,12 @@ def confirm(question: str, *, yes: bool = False) -> None:
         typer.Abort: The answer is no, or nobody answers.
     """
     while not yes:
-        answer = typer.prompt(f"{question} {say('ask.sure')}", "", show_default=False, err=True)
+        try:
+            answer = typer.prompt(f"{question} {say('ask.sure')}", "", show_default=False, err=True)
+        except typer.Abort:
+            if not interactive():
+                err.print(say("ask.yes-option"))
+            raise
         if answer.strip().lower() in say("ask.is-yes").split():
             return
         if answer.strip().lower() in ("", *say("ask.is-no").split()):

@@ -9,9 +9,10 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from itertools import zip_longest
-from typing import Any, Final, cast
+from typing import Annotated, Any, Final, cast
 
 import typer
 import typer.main
@@ -19,8 +20,18 @@ from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 from typer.models import CommandFunctionType
 
 from pura.base.catalogue import catalogue
+from pura.base.files import replacing
 from pura.base.numerals import LANGUAGES
-from pura.cli.terminal import err, language, rows_into, say, use_language
+from pura.cli.terminal import (
+    as_printed,
+    err,
+    go_into_detail,
+    language,
+    notes,
+    rows_into,
+    say,
+    use_language,
+)
 
 _MEANS: Final = (
     "setup_name profile key key_file epochs model device dtype also register questions"
@@ -75,6 +86,11 @@ COMMANDS: Final = (
         "Look at everything that an audit needs, and say what to do about what is wrong.",
     ),
     (
+        "help",
+        "help_pages:help_page",
+        "Show the page of a command, or of the documentation.",
+    ),
+    (
         "completion",
         "doctor:completion",
         "Print what makes a shell complete commands, options and stored names.",
@@ -84,7 +100,7 @@ COMMANDS: Final = (
 HEADINGS: Final = {
     "verify": {
         "page.means": _MEANS,
-        "page.reading": f"prompt_file prompts_file {_READING} format_name field ids",
+        "page.reading": f"prompt_file prompts_file {_READING} input_format text_column ids",
         "page.folders": _FOLDERS,
         "page.output": "explain as_json full _rows fdr language",
         "page.report": "pdf json_file request force",
@@ -104,12 +120,12 @@ HEADINGS: Final = {
         "page.listening": "listen certificate certificate_key without_tls proxy host",
         "page.answers": "anyone per_day per_day_block release name contact languages",
         "page.manifests": "manifests soft_binding public_lookups",
-        "page.statements": "statement_certificate statement_passphrase",
+        "page.statements": "statement_certificate statement_passphrase_file",
     },
 }
 """Under which heading, a word of the volume ``typer``, the parameters of a command stand."""
 EXAMPLES: Final = {
-    "batch merge": "all.parquet part-1.parquet part-2.parquet --fdr 0.05",
+    "batch merge": "part-1.parquet part-2.parquet --output all.parquet --fdr 0.05",
     "batch run": "letters/ --profile house --key newsroom -o letters.jsonl --jobs 4",
     "batch summary": "letters.jsonl",
     "bundle create": "--key newsroom --profile house --output newsroom.purateam",
@@ -117,7 +133,7 @@ EXAMPLES: Final = {
     "caselog close": "2026-017",
     "caselog deposit": "/media/notary",
     "caselog erase": "2026-017 --reason 'End of the retention period'",
-    "caselog export": "2026-017 2026-017.puracase",
+    "caselog export": "2026-017 --output 2026-017.puracase",
     "caselog forget": "'Ada Lovelace' --reason 'She asked for it'",
     "caselog hold": "2026-017 --reason 'Proceedings are pending'",
     "caselog import": "2026-017.puracase",
@@ -136,7 +152,8 @@ EXAMPLES: Final = {
     "completion": "bash",
     "doctor": "",
     "generate": "--profile house --key newsroom --prompt-file prompt.txt --who 'City paper'",
-    "key delete": "newsroom",
+    "help": "serving",
+    "key remove": "newsroom",
     "key derive": "newsroom --epoch 2026-11",
     "key export": "newsroom --output newsroom.key",
     "key import": "newsroom --file newsroom.key",
@@ -156,7 +173,7 @@ EXAMPLES: Final = {
     " --soft-binding org.example.pura.1",
     "manifest sign": "letter.txt --profile house --payload 0x1a2b3c4d5"
     " --soft-binding org.example.pura.1 --certificate desk.p12 -o letter.signed.txt",
-    "model add": "models/mistral-7b --name mistral",
+    "model import": "models/mistral-7b --name mistral",
     "model fitness": "smollm2-135m --profile house --key newsroom",
     "model install": "",
     "model list": "",
@@ -164,7 +181,7 @@ EXAMPLES: Final = {
     "model remove": "mistral",
     "model show": "mistral",
     "model verify": "mistral",
-    "power add": "house.power.json",
+    "power import": "house.power.json",
     "power export": "house --output house.power.json",
     "power list": "",
     "power measure": "house --profile house --texts 64",
@@ -185,7 +202,7 @@ EXAMPLES: Final = {
     "questions verify": "",
     "register add": "0x1a2b3c4d5 --profile house --key newsroom --who 'City paper'",
     "register assign": "--profile house --key newsroom --rows 1-500",
-    "register export": "issued.csv",
+    "register export": "--output issued.csv",
     "register find": "0x1a2b3c4d5 --profile house --key newsroom",
     "register import": "issued.csv --profile house --key newsroom",
     "register issue": "--profile house --key newsroom --who 'City paper'",
@@ -194,7 +211,7 @@ EXAMPLES: Final = {
     "report annex": "--profile house --pdf annex.pdf",
     "report gap-analysis": "--profile house --statements gaps.json --pdf gaps.pdf",
     "report build": "record.json --pdf report.pdf",
-    "report sign": "report.pdf signed.pdf --certificate desk.p12",
+    "report sign": "report.pdf --output signed.pdf --certificate desk.p12",
     "report verify": "signed.pdf",
     "selftest": "",
     "serve": "--profile house --key newsroom --listen 127.0.0.1:8080",
@@ -211,6 +228,24 @@ EXAMPLES: Final = {
     "verify": "letter.docx --profile house --key newsroom",
 }
 """What stands after the words of each command in its example."""
+
+
+FORMER_COMMANDS: Final = {
+    "key delete": "remove",
+    "model add": "import",
+    "power add": "import",
+}
+"""Former names of commands, which 0.5 still takes: the words, and what replaces the last one."""
+FORMER_OPTIONS: Final = {
+    "manifest sign": {"--key": "--certificate-key"},
+    "report sign": {"--tsa": "--timestamp"},
+    "serve": {"--statement-passphrase": "--statement-passphrase-file"},
+    "verify": {"--field": "--text-column", "--format": "--input-format"},
+    "batch run": {"--format": "--output-format"},
+    "batch merge": {"--format": "--output-format"},
+    "batch summary": {"--format": "--input-format"},
+}
+"""Former names of options, likewise."""
 
 
 _WIDEST: Final = 100
@@ -279,7 +314,9 @@ def page_of(command: TyperCommand | TyperGroup, context: Any) -> Page:
 
 def usage_of(command: TyperCommand | TyperGroup, context: Any) -> str:
     """Return what comes after the command's name."""
-    arguments = [p for p in command.get_params(context) if isinstance(p, TyperArgument)]
+    arguments = [
+        p for p in command.get_params(context) if isinstance(p, TyperArgument) and not p.hidden
+    ]
     pieces = [command.options_metavar or ""]
     pieces += [_argument(p) if p.required else f"[{_argument(p)}]" for p in arguments]
     if isinstance(command, TyperGroup):
@@ -323,7 +360,9 @@ def _wrapped(text: str, width: int, *, first: int = 0, later: int = 0) -> str:
 def _row(param: Any, context: Any) -> PageRow:
     positional = isinstance(param, TyperArgument)
     name = _argument(param) if positional else _option(param, context)
-    return name, " ".join(filter(None, (param.help, *_notes(param, context))))
+    # These two are of no command, so that nothing has put them into the language of the run.
+    text = _helped(param.help) if param in (force_option(), json_option()) else param.help
+    return name, " ".join(filter(None, (text, *_notes(param, context))))
 
 
 def _argument(param: Any) -> str:
@@ -337,7 +376,16 @@ def _option(param: Any, context: Any) -> str:
         names += f", {', '.join(param.secondary_opts)}"
     if param.is_flag or param.count:
         return names
-    return f"{names} {param.metavar or param.display_type(context)}"
+    return f"{names} {param.metavar or _kind_of(param, context)}"
+
+
+def _kind_of(param: Any, context: Any) -> str:
+    """Return what stands for the value of an option that says nothing better."""
+    kind = param.display_type(context)
+    return next((word for name, word in _KINDS.items() if name in kind), "TEXT")
+
+
+_KINDS: Final = {"path": "FILE", "int": "N", "float": "N"}
 
 
 def _notes(param: Any, context: Any) -> Iterator[str]:
@@ -420,18 +468,184 @@ class _InLanguage:
         return _in_language(super().get_help_option(ctx))  # type: ignore[misc]
 
 
+def _quieten(enabled: bool) -> None:
+    if enabled:
+        notes.quiet = True
+
+
+def _go_into_detail(enabled: bool) -> None:
+    if enabled:
+        go_into_detail()
+
+
+@cache
+def options_everywhere() -> tuple[TyperOption, ...]:
+    """Return the options of the program that each command takes behind its name as well."""
+
+    def function(
+        *,
+        _quiet: Annotated[
+            bool,
+            typer.Option("--quiet", "-q", help="…", hidden=True, callback=_quieten),
+        ] = False,
+        _verbose: Annotated[
+            bool,
+            typer.Option("--verbose", "-v", help="…", hidden=True, callback=_go_into_detail),
+        ] = False,
+        _language: Annotated[
+            str,
+            typer.Option("--language", help="…", hidden=True, callback=use_language),
+        ] = "",
+    ) -> None:
+        """Hold the options."""
+
+    for option in (options := _options_of(function)):
+        option.expose_value = False
+    return options
+
+
+@cache
+def force_option() -> TyperOption:
+    """Return ``--force``, which each command has that writes a file."""
+
+    def function(
+        *,
+        _replace: Annotated[
+            bool, typer.Option("--force", help="Replace files that are there.")
+        ] = False,
+    ) -> None:
+        """Hold the option."""
+
+    return _options_of(function)[0]
+
+
+def _options_of(function: Callable[..., None]) -> tuple[TyperOption, ...]:
+    app = typer.Typer(add_completion=False)
+    app.command()(function)
+    params = typer.main.get_command(app).params
+    return tuple(param for param in params if isinstance(param, TyperOption))
+
+
+@cache
+def json_option() -> TyperOption:
+    """Return ``--json``, which each command has that makes, changes or removes something."""
+
+    def function(
+        *, _json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
+    ) -> None:
+        """Hold the option."""
+
+    return _options_of(function)[0]
+
+
+MAKERS: Final = frozenset(
+    (
+        "bundle create",
+        "bundle import",
+        "caselog export",
+        "caselog import",
+        "caselog new",
+        "generate",
+        "key derive",
+        "key import",
+        "key new",
+        "key note",
+        "key remove",
+        "key rename",
+        "model import",
+        "model install",
+        "model remove",
+        "model verify",
+        "power import",
+        "power sign",
+        "power use",
+        "power export",
+        "power remove",
+        "profile export",
+        "profile foreign",
+        "profile import",
+        "profile new",
+        "profile remove",
+        "register add",
+        "register assign",
+        "register export",
+        "register import",
+        "register revoke",
+        "report annex",
+        "report build",
+        "report sign",
+        "serve token grant",
+        "serve token new",
+        "serve token revoke",
+        "setup new",
+        "setup remove",
+    )
+)
+"""Commands that say with :func:`~pura.cli.terminal.print_made` what they made or removed."""
+_WRITTEN: Final = {"output", "_rows", "ids", "store", "pdf", "to", "json_file"}
+"""Parameters that name a file to write."""
+
+
 class PageCommand(_InLanguage, TyperCommand):
-    """A command whose page and usage line are in the language of the run."""
+    """A command whose page and usage line are in the language of the run.
+
+    It takes the options of the program behind its own name too, and former names of its options.
+    """
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return its options and arguments, and the options of the program."""
+        params = super().get_params(ctx)
+        names = {name for param in params for name in param.opts}
+        options = [*options_everywhere()]
+        if _WRITTEN & {param.name for param in params}:
+            options.append(force_option())
+        if ctx.command_path.partition(" ")[2] in MAKERS:
+            options.append(json_option())
+        options = [option for option in options if names.isdisjoint(option.opts)]
+        end = next((n for n, param in enumerate(params) if "--help" in param.opts), len(params))
+        return [*params[:end], *options, *params[end:]]
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the arguments; a former name of an option becomes its present one."""
+        return super().parse_args(ctx, list(_renamed(args, former_options(ctx))))
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command; one that writes rows into a file writes rows."""
+        """Run the command; one that writes rows into a file, or is asked for JSON, writes rows."""
+        makes = "_json" in ctx.params
+        as_printed.json |= bool(ctx.params.pop("_json", False))
+        with replacing(bool(ctx.params.pop("_replace", False))):
+            return self._invoke(ctx, makes=makes)
+
+    def _invoke(self, ctx: Any, *, makes: bool) -> Any:
         path = ctx.params.get("_rows")
+        if as_printed.json and not makes and not {"as_json", "_rows"} & ctx.params.keys():
+            raise typer.BadParameter(say("choose.no-json"), ctx=ctx, param_hint="--json")
+        if as_printed.json and "as_json" in ctx.params:
+            ctx.params["as_json"] = True
         if path is None:
             return super().invoke(ctx)
         if "as_json" in ctx.params:
             ctx.params["as_json"] = True
         with rows_into(path):
             return super().invoke(ctx)
+
+
+def former_options(context: Any) -> dict[str, str]:
+    """Return the former names of a command's options, each with its present one."""
+    return FORMER_OPTIONS.get(context.command_path.partition(" ")[2], {})
+
+
+def _renamed(args: Sequence[str], former: dict[str, str]) -> Iterator[str]:
+    """Yield arguments with the present names of options, and say which are former ones."""
+    literal = False
+    for word in args:
+        literal |= word == "--"
+        name, sign, value = word.partition("=")
+        if literal or name not in former:
+            yield word
+            continue
+        err.print(say("former", former=name, now=former[name]))
+        yield f"{former[name]}{sign}{value}"
 
 
 class LazyCommand(TyperCommand):
@@ -456,8 +670,22 @@ class LazyCommand(TyperCommand):
 class Group(_InLanguage, TyperGroup):
     """A group of commands whose page, usage line and errors are in the language of the run."""
 
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return its options; a group inside the program takes those of the program, too."""
+        params = super().get_params(ctx)
+        names = {name for param in params for name in param.opts}
+        return params + [option for option in options_everywhere() if names.isdisjoint(option.opts)]
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the arguments; a former name of an option becomes its present one."""
+        return super().parse_args(ctx, list(_renamed(args, former_options(ctx))))
+
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
-        """Return the command that the arguments name, imported."""
+        """Return the command that the arguments name, imported; also by a former name."""
+        path = f"{ctx.command_path.partition(' ')[2]} {args[0]}".strip()
+        if present := FORMER_COMMANDS.get(path):
+            err.print(say("former", former=args[0], now=present))
+            args = [present, *args[1:]]
         name, command, rest = super().resolve_command(ctx, args)
         if isinstance(command, LazyCommand):
             command = command.fetched()
@@ -490,13 +718,14 @@ class Group(_InLanguage, TyperGroup):
     def main(self, args: Sequence[str] | None = None, *rest: Any, **settings: Any) -> Any:
         """Run the command that the arguments name; its usage errors are said here."""
         settings = {"prog_name": PROGRAM} | settings
-        use_language(asked_language(sys.argv[1:] if args is None else args))
+        args = _helping(sys.argv[1:] if args is None else args, self)
+        use_language(asked_language(args))
         self.speak()
         if COMPLETING in os.environ:
             from typer._completion_classes import completion_init
 
             completion_init()
-        elif page := self._page_asked(sys.argv[1:] if args is None else args):
+        elif page := self._page_asked(args):
             typer.echo(page)
             sys.exit(0)
         try:
@@ -510,6 +739,19 @@ class Group(_InLanguage, TyperGroup):
         if code == _INTERRUPTED:
             err.print(say("stopped"))
         sys.exit(code or 0)
+
+
+def _helping(args: Sequence[str], root: Group) -> list[str]:
+    """Return ``help COMMAND`` as ``COMMAND --help``; other arguments as they are."""
+    start = next((n for n, word in enumerate(args) if not word.startswith("-")), len(args))
+    if start and args[start - 1] == "--language":  # its value is no command
+        start = next((n for n in range(start + 1, len(args)) if args[n][:1] != "-"), len(args))
+    options, command = list(args[:start]), list(args[start:])
+    if command[:1] != ["help"]:
+        return list(args)
+    if not command[1:]:
+        return [*options, "--help"]
+    return [*options, *command[1:], "--help"] if command[1] in root.commands else list(args)
 
 
 def asked_language(args: Sequence[str]) -> str:

@@ -30,6 +30,7 @@ from pura.cli.terminal import (
     say,
     write_row,
 )
+from pura.record.provenance import MARK_ONLY
 from pura.words.sentences import fill, noted, step_name
 
 if TYPE_CHECKING:
@@ -44,6 +45,12 @@ if TYPE_CHECKING:
 
 
 _CANDIDATES: Final = 5  # of each mark that are printed
+_TONES: Final = {
+    "mark": "bold green",
+    "indication": "bold yellow",
+    "not-examinable": "bold red",
+}
+"""Ink of the headline by verdict; the others are in bold."""
 Line = tuple[str, str]
 """Words and their style, as :meth:`pura.cli.terminal.Terminal.print` takes them."""
 
@@ -61,7 +68,7 @@ def audit_lines(audit: Audit, language: str, *, explain: bool = True) -> Iterato
 
     found = audit.finding
     name = " · ".join(filter(None, (audit.input.name, audit.input.part)))
-    yield f"{name}: {fill(found.headline, language)}", "bold"
+    yield f"{name}: {fill(found.headline, language)}", _TONES.get(found.verdict, "bold")
     if explain:
         shown, scale = (*found.compared, *found.wording), found.scale_lines(language)
     else:
@@ -73,11 +80,14 @@ def audit_lines(audit: Audit, language: str, *, explain: bool = True) -> Iterato
         for row in scale:
             yield f"  {row}", ""
     yield from _marks(audit, language, explain=explain)
-    if found.cautions:
+    cautions = found.cautions if explain else found.further_cautions
+    if cautions:
         yield _word("cautions", language), "bold"
-        for words in rendered(found.cautions, language):
+        for words in rendered(cautions, language):
             yield f"- {words}", ""
-    for words in (*found.notes(language), *rendered(found.basis, language)):
+    # That no manifest came with a marked text is the rule; it is told to whoever wants all.
+    idle = () if explain or found.layers != MARK_ONLY else ("conditions",)
+    for words in (*found.notes(language, without=idle), *rendered(found.basis, language)):
         yield words, ""
     if explain:
         yield from _facts(audit, language)
@@ -147,10 +157,10 @@ def verify(
             help="Candidate prompts, one a line, or JSON lines with “prompt”.",
         ),
     ] = None,
-    format_name: Annotated[
-        str | None, typer.Option("--format", metavar="NAME", help="Read files as this format.")
+    input_format: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Read files as this format.")
     ] = None,
-    field: Annotated[
+    text_column: Annotated[
         str | None, typer.Option(metavar="NAME", help="JSON: the field that holds the text.")
     ] = None,
     ids: Annotated[
@@ -158,7 +168,10 @@ def verify(
         typer.Option(metavar="FILE", help="Token ids that the generator saved (JSON); one text."),
     ] = None,
     recursive: Annotated[
-        bool, typer.Option("--recursive", "-r", help="Folders: enter those inside them too.")
+        bool,
+        typer.Option(
+            "--recursive/--no-recursive", "-r", help="Folders: enter those inside them too."
+        ),
     ] = False,
     explain: Annotated[
         bool,
@@ -228,7 +241,7 @@ def verify(
         explain=explain,
         keeping=reported,
         reading=ReadOptions(
-            encoding=options.encoding, format=format_name, field=field, trust=options.trusted
+            encoding=options.encoding, format=input_format, field=text_column, trust=options.trusted
         ),
         parts=tuple(options.part or ()),
     )
@@ -468,8 +481,9 @@ class _Run:
             write_row(row)
         else:
             for words, style in audit_lines(audit, language(), explain=self.explain):
-                out.print(words, style=style)
-            if error is not None:
+                out.paragraph(words, style=style)
+            # Where both outputs are one screen, the finding has said why already.
+            if error is not None and not (out.is_terminal and err.is_terminal):
                 complain(error, _whole(name, audit.input.part))
         for step in audit.log:
             if step.done:
@@ -500,7 +514,10 @@ class _Run:
             return
         from pura.detect.verdict.expect import expect
 
-        for line in expect(text.document.text, profile).lines(language()):
+        expectation = expect(text.document.text, profile)
+        if "short" in expectation.notes:  # the finding is there at once, and says it
+            return
+        for line in expectation.lines(language()):
             notes.print(line)
 
     def refuse(self, name: str, error: PuraError, *, part: str = "") -> None:

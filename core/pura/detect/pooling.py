@@ -99,7 +99,7 @@ class TextPooling:
         if mark.repeats is None:
             return pooled
         others = float(np.logaddexp.reduce([*elsewhere, log_unread]))
-        odds = log_odds_repeated(steps, mark.repeats.bits, others)
+        odds = log_odds_repeated(steps, mark.repeats.array, others)
         return pooled.doubted(self._key(shown), mark.repeats, odds)
 
     @property

@@ -91,7 +91,7 @@ class _QuestionGroup:
     @property
     def payloads(self) -> U8:
         """uint8 [C, L_m], what the answers carry, each once."""
-        return np.unique(np.stack([row.mark.payload.bits for row in self.rows]), axis=0)
+        return np.unique(np.stack([row.mark.payload.array for row in self.rows]), axis=0)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -377,7 +377,7 @@ class _QuestionSearch:
 
         Of several questions it is the largest.
         """
-        bits = mark.payload.bits[None]
+        bits = mark.payload.array[None]
         gains = []
         for reading in self._readings:
             same = np.flatnonzero((reading.group.payloads == bits).all(axis=1))

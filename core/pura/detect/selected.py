@@ -121,7 +121,7 @@ def payload_facts(selected: Selected) -> PayloadFacts:
     shares = selected.posterior.bit_shares[selected.key]
     return PayloadFacts(
         bits=payload.text,
-        posterior=shares[np.arange(payload.bits.size), payload.bits],
+        posterior=shares[np.arange(payload.array.size), payload.array],
         repaired=int(selected.repaired.sum()),
         fields=unpack(selected.profile.fields, payload),
     )

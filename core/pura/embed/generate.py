@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import inspect
 import logging
 from collections.abc import Callable, Iterator, Sequence
@@ -17,6 +18,7 @@ from pura.embed.engine import MarkingEngine, Seed, StepOutcome, check_count, rng
 from pura.model import libraries
 from pura.model.tokenise import beginning_ids, decode, tokenise, tokenizing
 from pura.scheme import F64, I64, Payload, Profile, SecretKey
+from pura.words.sentences import say
 
 if TYPE_CHECKING:
     import torch
@@ -132,25 +134,46 @@ def _chat_ids(model: LanguageModel, prompt: str) -> list[int]:
 DEFAULT_BATCH: Final = 16
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+_SHOWN: Final = 60
+"""Characters of a text that its short form shows."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Generated:
     """One generated text.
 
     Attributes:
+        text: What its tokens say, byte for byte: nothing tidied, control tokens spelled out.
         ids: int64 [L], the text's token ids: no prompt, no end token.
-        text: What they say, byte for byte: nothing tidied, control tokens spelled out.
         prompt_ids: int64 [P], what the model was given.
         entropy_bits: float64 [L], of the distribution that each token was drawn from.
         arity: int64 [L], bits that each token carries.
         ended: True when the model ended the text, False when it reached its length.
     """
 
-    ids: I64
     text: str
+    ids: I64
     prompt_ids: I64
     entropy_bits: F64
     arity: I64
     ended: bool
+
+    def __str__(self) -> str:
+        """Return the text."""
+        return self.text
+
+    def __repr__(self) -> str:
+        """Return one line, the text first."""
+        short = self.text if len(self.text) <= _SHOWN else f"{self.text[:_SHOWN]}…"
+        return f"<Generated {short!r}: {len(self.ids)} tokens>"
+
+    def _repr_html_(self) -> str:
+        """Show the text in a notebook, and below it how long it is."""
+        count = say("card.tokens", "en", n=len(self.ids))
+        return (
+            f'<div style="white-space:pre-wrap">{html.escape(self.text)}</div>'
+            f"<p><small>{count}</small></p>"
+        )
 
 
 def generate(

@@ -1,8 +1,8 @@
 """A logits processor that marks what ``generate()`` of transformers writes.
 
 It has the last word: it applies the profile's own temperature, top-k and top-p, chooses the token
-and leaves nothing else standing, so sampling and greedy search give the same text. Whatever the
-library does to the scores afterwards cannot change it. serving.md shows how to plug it in.
+and leaves nothing else standing, so sampling and greedy search give the same text. Settings of the
+call that would have no effect on that are refused. serving.md shows how to plug it in.
 
 This module imports torch and transformers as the serving stack has set them up; it touches no
 switch of theirs.
@@ -41,9 +41,8 @@ _NEUTRAL: Final = (
     "MinNewTokensLengthLogitsProcessor",
 )
 # What the library draws with, by its warper: the profile's setting, and the value that is off.
-_TEMPERATURE: Final = "TemperatureLogitsWarper"
 _SAMPLING: Final = {
-    _TEMPERATURE: ("temperature", 1.0),
+    "TemperatureLogitsWarper": ("temperature", 1.0),
     "TopKLogitsWarper": ("top_k", 0),
     "TopPLogitsWarper": ("top_p", 1.0),
 }
@@ -126,6 +125,8 @@ class PuraLogitsProcessor(LogitsProcessor):
                 processor beside it changes the distribution.
         """
         if not self._rows:
+            if _looks_like_beams(input_ids, scores):
+                _refuse(_BEAMS)
             here = inspect.currentframe()
             caller = None if here is None else here.f_back
             beside = None if caller is None else caller.f_locals.get("self")
@@ -198,8 +199,6 @@ class PuraLogitsProcessor(LogitsProcessor):
         check_count(len(payloads), rows, "payload")
         if scores.shape[-1] < self._profile.vocab_size:
             raise GenerationError("generate.logits", logits=scores.shape[-1])
-        if _looks_like_beams(input_ids, scores):
-            _refuse(_BEAMS)
         rngs = rngs_for(self._seed, rows)
         return [
             self._engine.add(key, payload, self._sampling, rng)
@@ -320,8 +319,9 @@ def _sampling_left(own: PuraLogitsProcessor, called_by: object, profile: Profile
 
     transformers puts the processors of its own settings (``repetition_penalty`` …) before the
     caller's, and temperature, top-k and their like after these, where one token is left standing;
-    but before the processor of a ``watermarking_config``. A temperature is compared in either
-    place: whoever sets one expects it to count. The library's own top-k of 50 is not, after ours.
+    but before the processor of a ``watermarking_config``. They are compared in either place, and
+    where one of them stands also those that are off: whoever sets one expects it to count. With
+    ``do_sample=False`` none of them is there.
 
     Args:
         own: The processor that marks.
@@ -334,24 +334,24 @@ def _sampling_left(own: PuraLogitsProcessor, called_by: object, profile: Profile
     """
     if not isinstance(called_by, LogitsProcessorList):
         return profile
-    after, applied = False, {}
+    after, before, drawn = False, False, {}
     for one in called_by:
         name = type(one).__name__
         if one is own:
             after = True
-        elif after and name == _TEMPERATURE:
-            _compare(profile, "temperature", one.temperature)
-        elif not after and name in _SAMPLING:
-            setting, default = _SAMPLING[name]
-            applied[setting] = default, getattr(one, setting)
-        elif name not in _NEUTRAL and not (after and name.endswith("Warper")):
+        elif name in _SAMPLING:
+            setting, _ = _SAMPLING[name]
+            drawn[setting] = getattr(one, setting)
+            before = before or not after
+        elif name not in _NEUTRAL:
             raise GenerationError("processor.beside", name=name)
-    if not applied:
+    if not drawn:
         return profile
     for setting, default in _SAMPLING.values():
-        _, value = applied.get(setting, (default, default))
-        _compare(profile, setting, value)
-    return profile.with_(**{setting: default for setting, (default, _) in applied.items()})
+        _compare(profile, setting, drawn.get(setting, default))
+    if not before:
+        return profile
+    return profile.with_(**{n: default for n, default in _SAMPLING.values() if n in drawn})
 
 
 def _compare(profile: Profile, setting: str, value: float) -> None:

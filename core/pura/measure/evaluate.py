@@ -125,13 +125,13 @@ def evaluate(
     steps = schedule(reading.ids, reading.entropy_bits, key, profile)
     published = paper.decode(steps, local_evidence(steps, reading.lo, reading.hi, profile), profile)
     decision = decide(reading, steps, profile, prompt_known=prompt_known)
-    truth = payload.bits
+    truth = payload.array
     return MeasuredText(
         usable=len(steps),
         paper_match=published.payload == payload,
-        paper_bits=float((published.payload.bits == truth).mean()),
+        paper_bits=float((published.payload.array == truth).mean()),
         exact_match=decision.payload == payload,
-        exact_bits=float((decision.payload.bits == truth).mean()),
+        exact_bits=float((decision.payload.array == truth).mean()),
         log10_e=decision.log10_e,
     )
 

@@ -231,7 +231,7 @@ def _one(
     intervals = key_reading.intervals_of(seen, 0, key, profile, check)
     local = key_reading.weigh(intervals)
     found = key_reading.decode(key_reading.KeyTrial(log10_weight=0.0), seen.ids, intervals, local)
-    right = found.exact.payload.bits == sample.payload.bits
+    right = found.exact.payload.array == sample.payload.array
     return TextResult(
         tokens=len(ids),
         usable=found.exact.usable,

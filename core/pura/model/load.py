@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from pura.base.errors import Cancelled, ModelError
 from pura.model import libraries
@@ -28,6 +28,7 @@ from pura.model.folder import (
     refuse_changed,
     refuse_changed_weights,
 )
+from pura.model.head import Head
 from pura.model.product import speed_up
 from pura.model.suitability import (
     metadata_of,
@@ -35,9 +36,6 @@ from pura.model.suitability import (
     refuse_unknown_gguf,
 )
 from pura.model.tokenise import file_tokenizer, tokenizer_fingerprint
-
-if TYPE_CHECKING:
-    from pura.model.head import Head
 
 _log = logging.getLogger(__name__)
 

@@ -350,7 +350,9 @@ class ModelStore:
         """
         folder = self.folder / name
         if not _NAME.fullmatch(name) or not (folder / RECORD).is_file():
-            raise ModelError("model.not-installed", name=name, code="model-missing")
+            records = self.folder.glob(f"*/{RECORD}") if self.folder.is_dir() else ()
+            known = {"known": ", ".join(sorted(path.parent.name for path in records))}
+            raise ModelError("model.not-installed", name=name, code="model-missing", **known)
         model = read_record(folder)
         if not model.path.exists():
             raise ModelError("model.gone", name=name, code="model-gone")

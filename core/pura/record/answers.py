@@ -39,6 +39,8 @@ class Answer:
         policy: Name and version of the policy, and SHA-256 of its canonical JSON.
         release: Fields of payloads that a trusted asker is told.
         marks: Those of its marks whose payload is identified; manifests are found by them.
+        draft: Anyone can know one of the keys. It is told to the public as well, who is told no
+            other warning: which of them hold would say more of the text than the one word.
     """
 
     role: Role
@@ -47,12 +49,18 @@ class Answer:
     policy: dict[str, Any] | None = None
     release: tuple[str, ...] = ()
     marks: tuple[MarkIdentity, ...] = ()
+    draft: bool = False
 
     def told(self, language: str) -> dict[str, Any]:
         """Return the answer as JSON in a language."""
         rows, found = answer_values(), self.finding
         if found is None:
-            return {n: row.public(self.verdict, language) for n, row in rows.items() if row.public}
+            public = {
+                n: row.public(self.verdict, language) for n, row in rows.items() if row.public
+            }
+            if self.draft:
+                public["meaning"] = f"{say('answer.draft', language)} {public['meaning']}"
+            return public
         released = None if self.role is Role.INTERNAL else self.release
 
         def value(name: str, row: AnswerValue) -> Any:

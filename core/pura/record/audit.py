@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, NoReturn
 
+from pura.base.arguments import truth_error
 from pura.base.decoder import later, one_of
 from pura.record.decoders import DECODERS
 from pura.record.evidence import (
+    VERDICTS,
     BitEvidence,
     EvidenceFacts,
     LimitsFacts,
@@ -150,7 +152,7 @@ class Audit:
     candidates: tuple[CandidateFacts, ...]
     evidence: EvidenceFacts
     power: PowerFacts | None = later(None)
-    verdict: str
+    verdict: Annotated[str, one_of(*VERDICTS)]
     sentences: tuple[Sentence, ...]
     cautions: tuple[Sentence, ...]
     passages: tuple[Passage, ...]
@@ -269,6 +271,19 @@ class Audit:
         a payload of its own (:attr:`named_marks`).
         """
         return self.finding.payload
+
+    @property
+    def found(self) -> bool:
+        """Whether a mark was found, as the policy asks; :attr:`verdict` says what else there is."""
+        return self.verdict == "mark"
+
+    def __bool__(self) -> NoReturn:
+        """Refuse: a record is there for texts without a mark, too.
+
+        Raises:
+            ArgumentError: Names what says whether a mark was found.
+        """
+        raise truth_error("Audit")
 
     @property
     def undone(self) -> tuple[str, ...]:
@@ -433,6 +448,30 @@ class Audit:
             f"log10 e {self.evidence.log10_e:.2f}>"
         )
 
+    def plot(self, kind: Literal["course", "bits", "tokens"] = "course") -> Any:
+        """Draw the evidence with matplotlib (``pip install 'pura-audit[notebook]'``).
+
+        Args:
+            kind: ``course``: the evidence along the text; ``bits``: how strongly the text speaks
+                for each position of the codeword; ``tokens``: what each token adds.
+
+        Returns:
+            A ``matplotlib.figure.Figure``.
+
+        Raises:
+            PuraError: matplotlib is not installed, the kind is none of these, or nothing was read.
+
+        Examples:
+            As a program says it::
+
+                audit.plot("bits").savefig("bits.png")
+        """
+        from pura.record.plots import plot
+
+        return plot(self, kind)
+
     def _repr_html_(self) -> str:
-        """Show the findings in a notebook."""
-        return self.to_html()
+        """Show the findings in a notebook: the answer as a card, all else folded away."""
+        from pura.record.card import card_html
+
+        return card_html(self.finding, self.text, self.tokens)

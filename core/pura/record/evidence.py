@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass, field
-from typing import Annotated, Any, TypeAlias, cast
+from typing import Annotated, Any, Final, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,9 @@ from pura.base.json_text import PIECE
 from pura.record.naming import CandidateFacts, Passage
 from pura.scheme import FieldValue, Profile
 from pura.words.sentences import Sentence
+
+VERDICTS: Final = ("mark", "indication", "no-mark", "insufficient", "not-examinable")
+"""What the decision rule can make of a text."""
 
 
 def encode(value: Any) -> Any:
@@ -349,7 +352,7 @@ class VariantFacts:
     tokens: int
     usable: int
     log10_e: float
-    verdict: str
+    verdict: Annotated[str, one_of(*VERDICTS)]
     changes: tuple[ChangeFacts, ...]
     read: bool = later(True)
 

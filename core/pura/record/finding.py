@@ -29,6 +29,7 @@ from pura.record.naming import (
 )
 from pura.record.provenance import ABSENT, BINDINGS, FORMS, STATES, VALID, ManifestFacts
 from pura.record.titles import joined_titles, titled
+from pura.record.warnings import warnings_for
 from pura.scheme import FieldValue, Profile
 from pura.scheme.foreign import FOREIGN_NAMES
 from pura.words.sentences import Sentence, Value, fill, findings, headline, scale
@@ -49,6 +50,17 @@ _QUALIFYING: Final = (
     "way-out.",
 )
 """Kinds of sentences without which the answer would be taken for more, or for less, than it is."""
+_OF_LOST_EVIDENCE: Final = (
+    *("caution.short", "caution.few-usable", "caution.unmeasured", "caution.prompt-unknown"),
+    *("caution.message-unknown", "caution.retokenised"),
+)
+_SAID_BY_OUTCOME: Final = {
+    "insufficient": _OF_LOST_EVIDENCE,
+    "not-measured": _OF_LOST_EVIDENCE,
+}
+"""Cautions that say why evidence is missing, where the outcome is that too little is there."""
+_OF_THE_METHOD: Final = ("caution.erasures", "caution.repaired")
+"""Cautions on how a payload was read; whether it may be named has been decided with them."""
 _OF_THE_SCALE: Final = ("outcome.mark", "evidence.for-h1", "evidence.for-h2", "evidence.neutral")
 _POSITIVE: Final = ("mark", "indication")
 FORM: Final = 1
@@ -158,6 +170,12 @@ class Finding:
     def qualifications(self) -> tuple[Sentence, ...]:
         """The sentences that stand beside the answer wherever that is given alone."""
         return tuple(one for one in self.wording if one.key.startswith(_QUALIFYING))
+
+    @property
+    def further_cautions(self) -> tuple[Sentence, ...]:
+        """The cautions that say more than the outcome itself, and nothing of the method."""
+        passed_over = (*_OF_THE_METHOD, *_SAID_BY_OUTCOME.get(self.outcome, ()))
+        return tuple(one for one in self.cautions if one.key not in passed_over)
 
     @property
     def draft(self) -> bool:
@@ -587,6 +605,15 @@ VALUES: Final[dict[str, ShownValue]] = {
         tuple[str, ...],
         lambda found: [caution.key for caution in found.cautions],
         "keys of the sentences that weaken the finding, the weightiest first",
+    ),
+    "warnings": ShownValue(
+        files=(),
+        told=AnswerValue(
+            ([str], "What weakens the answer, in words."),
+            warnings_for,
+            shown=lambda lines, *_: " ".join(lines),
+            later=True,
+        ),
     ),
     "undone": ShownValue(
         tuple[str, ...],

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Annotated
 
-from pura.base.decoder import later
+from pura.base.decoder import later, one_of
 from pura.base.errors import PuraError, RecordError
 from pura.record.left_out import ExcludedPiece, LeftOut, left_out_share
 from pura.record.titles import titled
@@ -180,7 +181,7 @@ class ModelFacts:
     parameters: int
     vocab_size: int
     context_length: int
-    weights: str
+    weights: Annotated[str, one_of("safetensors", "gguf")]
 
     @property
     def title(self) -> str:
@@ -199,7 +200,7 @@ class DeviceFacts:
         reason: Why this device.
     """
 
-    kind: str
+    kind: Annotated[str, one_of("cpu", "cuda", "mps")]
     name: str
-    dtype: str
+    dtype: Annotated[str, one_of("float32", "bfloat16", "float16")]
     reason: Note

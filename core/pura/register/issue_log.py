@@ -191,7 +191,7 @@ def import_log(
             progress(done, total)
 
         logs = _Logs(under=under, profiles=known, problems=problems)
-        rows = without_repeats(logs.read(files, told), register)
+        rows = without_repeats(logs.read(files, told), register, problems)
         return register.add_many(rows, problems)
 
 

@@ -6,12 +6,16 @@ import hashlib
 from collections.abc import Iterable, Iterator
 
 from pura.base.json_text import former
-from pura.register.rows import Issue
+from pura.register.rows import Issue, Problems
 from pura.register.store import Register
 
 
 def without_repeats(
-    rows: Iterable[tuple[int, Issue]], register: Register
+    rows: Iterable[tuple[int, Issue]],
+    register: Register,
+    problems: Problems,
+    *,
+    unknown: bool = True,
 ) -> Iterator[tuple[int, Issue]]:
     """Pass over rows that the register has, or had and revoked, and those that come twice.
 
@@ -21,13 +25,17 @@ def without_repeats(
     Args:
         rows: Row numbers of the caller's table, and what was issued.
         register: An open register.
+        problems: Counts them, as :attr:`~pura.register.rows.Problems.repeats`.
+        unknown: Entries of unknown key count; else a row with a key is another one than theirs.
     """
     seen: set[bytes] = set()
-    unassigned = register.unassigned() > 0
+    unassigned = unknown and register.unassigned() > 0
     for number, issue in rows:
         digest = _digest(issue)
         repeated = digest in seen or (unassigned and register.holds_same_row(issue))
-        if not repeated and not _recorded(register, issue):
+        if repeated or _recorded(register, issue):
+            problems.repeats += 1
+        else:
             yield number, issue
         seen.add(digest)
 

@@ -138,12 +138,13 @@ class Problems:
     Attributes:
         total: How many things are wrong.
         left_out: How many rows were left out, those of a payload with several recipients all.
+        repeats: How many rows were passed over, since the register says the same already.
     """
 
     def __init__(self, shown: int = 10, kept: int = 1000, *, others: bool = False) -> None:
         self._shown, self._kept = shown, kept
         self._rows: list[Phrase] = []
-        self.others, self.total, self.left_out = others, 0, 0
+        self.others, self.total, self.left_out, self.repeats = others, 0, 0, 0
 
     @property
     def rows(self) -> tuple[Phrase, ...]:

@@ -654,7 +654,7 @@ class Register(Handle):
             ]
             entry = self.find(mark)
             if entry is not None and all(one != entry for one, _ in weighed):
-                log = float(_finite(score_many(entry.issue.payload.bits[None, :]), 1)[0])
+                log = float(_finite(score_many(entry.issue.payload.array[None, :]), 1)[0])
                 weighed.append((entry, math.exp(log + log_prior - total)))
             return self._facts([mark], weighed, math.exp(log_none - total), prior_none, profile)
 

@@ -36,13 +36,14 @@ def import_csv(
     path: Path,
     under: IssuedUnder | None,
     *,
-    profiles: Mapping[str, Profile] | None = None,
-    repeated: bool = False,
     problems: Problems | None = None,
+    profiles: Mapping[str, Profile] | None = None,
     checkpoint: Checkpoint = never_cancelled,
     progress: Callable[[int, int], None] = not_counted,
 ) -> int:
     """Add all rows of a table to the register, or none.
+
+    A row that is in the register already, or twice in the table, is passed over and counted.
 
     Args:
         register: An open register.
@@ -50,7 +51,6 @@ def import_csv(
         under: The key and profile of rows that do not say them; None where all rows do, as in a
             table that :func:`export_csv` wrote.
         profiles: Profiles by their fingerprints: the fields of the payloads that rows are of.
-        repeated: Rows that the register has already are passed over; else they are refused.
         problems: Collects what is wrong; says whether the other rows are added all the same.
         checkpoint: Called every thousand rows; may raise :class:`~pura.base.errors.Cancelled`.
         progress: Told then how many bytes are read, of how many.
@@ -59,8 +59,9 @@ def import_csv(
         How many entries were added.
 
     Raises:
-        RegisterError: The file is not such a table, or rows are duplicates, out of range, damaged
-            or contradict themselves; they are named as a spreadsheet counts them.
+        RegisterError: The file is not such a table, or rows name another recipient of a payload,
+            are out of range, damaged or contradict themselves; they are named as a spreadsheet
+            counts them.
     """
     problems = problems or Problems()
     known = dict(profiles or {})
@@ -80,9 +81,10 @@ def import_csv(
 
             try:
                 rows = _Rows(under=under, profiles=known, problems=problems).read(table, told)
-                if repeated:
-                    rows = without_repeats(rows, register)
-                return register.add_many(rows, problems)
+                # Whoever names the key means other rows than those whose key nobody knows.
+                keyless = under is None or not under.key
+                fresh = without_repeats(rows, register, problems, unknown=keyless)
+                return register.add_many(fresh, problems)
             except (UnicodeError, csv.Error):
                 raise RegisterError("register.no-table") from None
 

@@ -13,9 +13,9 @@ import numpy as np
 
 from pura.base import numerals
 from pura.record.audit import Audit
+from pura.record.course import course
 from pura.record.evidence import BitEvidence
 from pura.report.blocks import Labels
-from pura.scheme import F64
 from pura.words.sentences import scale
 
 WIDTH: Final = 680
@@ -248,13 +248,6 @@ def page_picture(png: bytes) -> str:
     svg.add(f'<image {place} href="data:image/png;base64,{data}"/>')
     svg.rect(left, 0, wide, tall, "none", LINE)
     return svg.done()
-
-
-def course(audit: Audit) -> F64:
-    """Return the cumulative evidence; float64 [L + 1], log10 (evidence.md §3)."""
-    price = audit.profile.payload_bits * np.log10(2.0)
-    total = np.concatenate(([0.0], np.cumsum(audit.tokens.log10_evidence)))
-    return np.asarray(total - price)
 
 
 def _ticks(low: float, high: float) -> list[float]:

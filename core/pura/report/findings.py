@@ -7,6 +7,7 @@ from typing import Final
 
 from pura.base import numerals
 from pura.record.audit import Audit
+from pura.record.course import course
 from pura.record.evidence import BitEvidence
 from pura.record.marks import bits_of
 from pura.record.naming import CandidateFacts, evidence_ratio, limits_words, value_words, whom_words
@@ -110,7 +111,7 @@ def _numbers(audit: Audit, labels: Labels) -> Block:
 def _figures(audit: Audit, labels: Labels) -> list[Block]:
     if audit.tokens.ids.size == 0:
         return []
-    values = figures.course(audit)
+    values = course(audit)
     return [
         Block(
             kind="figure",

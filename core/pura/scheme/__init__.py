@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from pura.scheme.fields import Field as Field
 from pura.scheme.fields import FieldValue as FieldValue
+from pura.scheme.fields import fields_outside as fields_outside
 from pura.scheme.fields import pack as pack
 from pura.scheme.fields import parse_layout as parse_layout
 from pura.scheme.fields import unpack as unpack

@@ -370,6 +370,31 @@ def unpack(fields: Sequence[Field], payload: Payload) -> tuple[FieldValue, ...]:
     return tuple(out)
 
 
+def fields_outside(fields: Sequence[Field], payload: Payload, day: dt.date) -> tuple[str, ...]:
+    """Return the names of the fields whose value lies outside the limits of the layout.
+
+    Args:
+        fields: The layout.
+        payload: What is looked at.
+        day: What ``today`` in the limits stands for.
+
+    Raises:
+        PayloadError: The payload is not as long as the layout.
+
+    Examples:
+        >>> entry = {"name": "customer", "bits": 10, "kind": "integer", "limits": ["..400"]}
+        >>> fields = parse_layout([entry], 10)
+        >>> fields_outside(fields, pack(fields, {"customer": 417}), dt.date(2026, 1, 1))
+        ('customer',)
+    """
+    values = unpack(fields, payload)
+    return tuple(
+        field.name
+        for field, value in zip(fields, values, strict=True)
+        if not field.on(day).admits(value.raw)
+    )
+
+
 def _say(field: Field, raw: int) -> FieldValue:
     match field.kind:
         case "integer":

@@ -9,13 +9,17 @@ from __future__ import annotations
 import base64
 import binascii
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import blake2b, shake_256
+from importlib import import_module
+from pathlib import Path
 from typing import Final, Self
 
 import numpy as np
 import numpy.typing as npt
 
+from pura.base.arguments import check_argument
 from pura.base.errors import KeyFormatError
 from pura.base.process import SLOT, LockedBytes
 
@@ -72,6 +76,7 @@ class SecretKey:
     __slots__ = ("_bytes", "_fingerprint", "_origin")
 
     def __init__(self, data: bytes | bytearray, origin: KeyOrigin | None = None) -> None:
+        check_argument("data", data, (bytes, bytearray, memoryview), "key-bytes")
         if len(data) != KEY_BYTES:
             raise KeyFormatError("key.not-a-key", key_bytes=KEY_BYTES, hex=2 * KEY_BYTES)
         self._bytes = LockedBytes(data)
@@ -82,6 +87,27 @@ class SecretKey:
     def generate(cls) -> SecretKey:
         """Return a fresh key from the operating system's randomness."""
         return cls(secrets.token_bytes(KEY_BYTES))
+
+    @classmethod
+    def load(cls, path: str | Path, passphrase: str | None = None) -> SecretKey:
+        """Read a key from a file: 64 hex digits, base64, or encrypted (``.purakey``).
+
+        Args:
+            path: The file.
+            passphrase: Of an encrypted one.
+
+        Raises:
+            PuraError: It cannot be read, is no key, or the passphrase is missing or wrong.
+
+        Examples:
+            As a program says it::
+
+                key = SecretKey.load("newsroom.key")
+        """
+        # Encrypted files are read above this package, which serving stacks take alone.
+        read_key: Callable[[str | Path, str | None], SecretKey]
+        read_key = import_module("pura.api").read_key
+        return read_key(path, passphrase)
 
     @classmethod
     def from_hex(cls, text: str) -> SecretKey:
@@ -95,6 +121,7 @@ class SecretKey:
             ...     key.fingerprint
             '0ab5a5798df1ea51'
         """
+        check_argument("text", text, str, "words")
         digits = text.strip()
         if len(digits) != 2 * KEY_BYTES:
             raise KeyFormatError("key.not-a-key", hex=2 * KEY_BYTES, key_bytes=KEY_BYTES)
@@ -110,6 +137,7 @@ class SecretKey:
         Raises:
             KeyFormatError: Not base64 of 32 bytes. The message never repeats the text.
         """
+        check_argument("text", text, str, "words")
         letters = text.strip().rstrip("=").replace("-", "+").replace("_", "/")
         try:
             data = base64.b64decode(letters + "=" * (-len(letters) % 4), validate=True)

@@ -15,6 +15,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from pura.base.arguments import check_argument
 from pura.base.errors import PayloadError
 
 TBCC_MEMORY: Final = 6
@@ -35,12 +36,15 @@ class Payload:
     text: str
 
     def __post_init__(self) -> None:
+        check_argument("text", self.text, str, "bits")
         if not self.text or set(self.text) - {"0", "1"}:
             raise PayloadError("payload.form")
 
     @classmethod
     def from_bits(cls, bits: npt.ArrayLike) -> Payload:
-        """Make a payload from an array of zeros and ones."""
+        """Make a payload from its bits: a text of 0 and 1, or an array of zeros and ones."""
+        if isinstance(bits, str):
+            return cls(text=bits)
         digits = np.where(np.asarray(bits).ravel(), ord("1"), ord("0"))
         return cls(text=digits.astype(np.uint8).tobytes().decode())
 
@@ -55,13 +59,38 @@ class Payload:
             >>> Payload.from_int(417, 12).text
             '000110100001'
         """
+        check_argument("value", value, int, "number")
+        check_argument("length", length, int, "number")
         if value < 0 or value >> length:
             raise PayloadError("payload.range", payload_bits=length)
         return cls(text=format(value, f"0{length}b"))
 
+    @classmethod
+    def from_hex(cls, text: str, length: int) -> Payload:
+        """Make a payload of ``length`` bits from a hexadecimal number, with or without ``0x``.
+
+        Raises:
+            PayloadError: It is no such number, or needs more bits.
+
+        Examples:
+            >>> Payload.from_hex("0x1A1", 12).text
+            '000110100001'
+        """
+        check_argument("text", text, str, "words")
+        check_argument("length", length, int, "number")
+        digits = text if text[:2] in ("0x", "0X") else f"0x{text}"
+        if not _HEX.fullmatch(digits):
+            raise PayloadError("payload.form")
+        return parse_payload(digits, length)
+
+    @property
+    def bits(self) -> str:
+        """``L_m`` characters 0 and 1, as everywhere where bits are shown; :attr:`text`."""
+        return self.text
+
     @cached_property
-    def bits(self) -> npt.NDArray[np.uint8]:
-        """uint8 [L_m], read-only."""
+    def array(self) -> npt.NDArray[np.uint8]:
+        """uint8 [L_m], read-only: the bits to compute with."""
         array = np.frombuffer(self.text.encode(), dtype=np.uint8) - ord("0")
         array.setflags(write=False)
         return array

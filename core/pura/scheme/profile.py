@@ -27,12 +27,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from dataclasses import fields as dataclass_fields
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any, Final, Protocol, TypeAlias
+from typing import Annotated, Any, Final, Literal, Protocol, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
 
+from pura.base.arguments import argument_error, check_argument
 from pura.base.catalogue import Phrase, phrase
 from pura.base.decoder import (
     IS_TEXT,
@@ -95,7 +97,9 @@ def least_version(data: dict[str, Any]) -> int:
 
 
 SCHEME: Final = "pura1"
-CODES: Final = ("spc", "tbcc")
+Code: TypeAlias = Literal["spc", "tbcc"]
+"""How a payload is spread over the codeword."""
+CODES: Final = get_args(Code)
 HISTORIES: Final = ("used", "all")
 KERNELS: Final = ("cosine", "box", "triangular", "epanechnikov", "biweight", "hard")
 PREFIXES: Final = ("none", "bos")
@@ -178,7 +182,7 @@ class Tokenizing(Protocol):
         """16 hex digits that name the weights."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Profile:
     """What generator and verifier agree on (scheme.md §6).
 
@@ -256,10 +260,10 @@ class Profile:
     @classmethod
     def new(
         cls,
-        model: Tokenizing | None = None,
+        model: Tokenizing | str | Path | None = None,
         *,
         bits: int = 36,
-        code: str = "tbcc",
+        code: Code = "tbcc",
         blocks: int | None = None,
         vocab_size: int | None = None,
         fields: Sequence[Field] | Sequence[Mapping[str, Any]] = (),
@@ -268,7 +272,7 @@ class Profile:
         """Make a profile with the defaults of the command.
 
         Args:
-            model: Whose tokenizer it is for: a loaded or an installed model.
+            model: Whose tokenizer it is for: a loaded or an installed model, or the name of one.
             bits: Payload bits.
             code: ``tbcc`` (stronger) or ``spc`` (the paper's).
             blocks: Parity blocks, with ``spc``; None takes the usual number.
@@ -278,12 +282,33 @@ class Profile:
 
         Raises:
             ProfileError: A setting does not fit, or neither model nor vocabulary is given.
+            PuraError: There is no model of that name; an argument has a wrong type, which is a
+                :class:`TypeError` as well.
+
+        Examples:
+            As a program says it::
+
+                profile = Profile.new("smollm2-135m", name="letters")
         """
-        if model is not None:
+        check_argument("bits", bits, int, "number")
+        check_argument("blocks", blocks, (int, type(None)), "number-or-none")
+        check_argument("vocab_size", vocab_size, (int, type(None)), "number-or-none")
+        check_argument("fields", fields, (list, tuple), "fields")
+        for field in fields:
+            check_argument("fields", field, (Field, Mapping), "fields")
+        source: Tokenizing | None
+        if isinstance(model, str | Path):
+            # Installed models are known above this package, which serving stacks take alone.
+            source = import_module("pura.api").installed_model(model)
+        else:
+            source = model
+        if source is not None and not hasattr(source, "tokenizer_fingerprint"):
+            raise argument_error("model", source, "model")
+        if source is not None:
             settings |= {
-                "vocab_size": model.vocab_size,
-                "tokenizer": model.tokenizer_fingerprint,
-                "model": model.fingerprint,
+                "vocab_size": source.vocab_size,
+                "tokenizer": source.tokenizer_fingerprint,
+                "model": source.fingerprint,
             }
         elif vocab_size is not None:
             settings["vocab_size"] = vocab_size
@@ -362,9 +387,16 @@ class Profile:
         return cls._read(_parse(text))[0]
 
     @classmethod
-    def load(cls, path: Path) -> Profile:
-        """Read a profile file; see :meth:`load_noted`."""
-        return cls.load_noted(path)[0]
+    def load(cls, path: str | Path) -> Profile:
+        """Read a profile file; see :meth:`load_noted`.
+
+        Examples:
+            As a program says it::
+
+                profile = Profile.load("house.json")
+        """
+        check_argument("path", path, (str, Path), "file")
+        return cls.load_noted(Path(path))[0]
 
     @classmethod
     def load_noted(cls, path: Path) -> tuple[Profile, tuple[str, ...]]:
@@ -413,6 +445,29 @@ class Profile:
         if self.limited:  # what a verifier expects of a payload changes no mark
             data["fields"] = [replace(field, limits=()).to_dict() for field in self.fields]
         return sha256(former(data, escaped=False))[:16]
+
+    def __repr__(self) -> str:
+        """Return one line; the whole is :meth:`to_dict`."""
+        name = f" {self.name!r}" if self.name else ""
+        return f"<Profile{name} {self.fingerprint}: {self.payload_bits} bits, {self.coding}>"
+
+    def save(self, path: str | Path) -> None:
+        """Write the profile to a file, in one step; a file that is there is replaced.
+
+        Args:
+            path: Where to.
+
+        Raises:
+            ProfileError: The file cannot be written.
+
+        Examples:
+            As a program says it::
+
+                profile.save("house.json")
+        """
+        check_argument("path", path, (str, Path), "file")
+        with os_error_as(ProfileError, "file.write", name=Path(path).name):
+            write_atomic(Path(path), self.to_json().encode())
 
     @property
     def limited(self) -> bool:
@@ -655,7 +710,7 @@ def encode(payload: Payload, profile: Profile) -> npt.NDArray[np.uint8]:
     """
     if len(payload) != profile.payload_bits:
         raise PayloadError("payload.bits", count=len(payload), payload_bits=profile.payload_bits)
-    return encode_rows(payload.bits, profile)
+    return encode_rows(payload.array, profile)
 
 
 def encode_rows(bits: npt.NDArray[np.uint8], profile: Profile) -> npt.NDArray[np.uint8]:

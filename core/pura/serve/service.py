@@ -593,8 +593,8 @@ class Service:
                 and finding.log10_e >= self.threshold
             )
             if marked:
-                return Answer(role=role, verdict=MARKED, marks=marks)
-            return Answer(role=role, verdict=NO_STATEMENT)
+                return Answer(role=role, verdict=MARKED, marks=marks, draft=finding.draft)
+            return Answer(role=role, verdict=NO_STATEMENT, draft=finding.draft)
         if role is Role.INTERNAL:
             record = to_json(found.audit)
             check.record, check.digest = (

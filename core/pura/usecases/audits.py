@@ -35,7 +35,8 @@ from pura.record.surroundings import InputFacts, KeyFacts, StepReport
 from pura.register.store import Register
 from pura.scheme import Profile
 from pura.usecases import registers
-from pura.usecases.choices import Choices, together, trusted
+from pura.usecases.audit_choices import Choices
+from pura.usecases.choices import together, trusted
 from pura.usecases.environment import Environment, OpenKey
 from pura.usecases.keys import epoch_keys, refuse_kind
 from pura.usecases.measurements import tables_of

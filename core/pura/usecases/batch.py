@@ -270,8 +270,12 @@ def summary_of(name: str, form: str | None = None) -> BatchDone:
         RecordError: It is no result of a batch.
     """
     done = BatchDone(output=name, rows=0, outcomes=Counter(), errors=Counter())
-    rows = sum(1 for _ in _counted(read_rows(name, form), done))
-    return replace(done, rows=rows)
+    count, chosen = 0, None
+    for row in _counted(read_rows(name, form), done):
+        count += 1
+        if row["chosen"] is not None:  # a rate was asked for when the result was written
+            chosen = (chosen or 0) + int(row["chosen"])
+    return replace(done, rows=count, chosen=chosen)
 
 
 def journal_of(environment: Environment, output: str) -> Path:

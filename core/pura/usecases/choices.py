@@ -1,12 +1,14 @@
-"""How texts are audited, apart from key, profile and model; candidate prompts among it."""
+"""What is chosen before an audit: candidate prompts, trusted certificates, rules, defaults.
+
+It loads no arrays, so that the command knows its defaults at once.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from pura.base.catalogue import phrase
 from pura.base.errors import InputError
@@ -15,11 +17,7 @@ from pura.base.json_text import read_json
 from pura.base.numerals import visible
 from pura.base.paths import Paths
 from pura.documents import ReadOptions, read_document
-from pura.record.decoders import DECODERS
 from pura.record.left_out import LEAVE_OUT
-
-if TYPE_CHECKING:
-    from pura.detect.verdict.policy import Policy
 
 
 def read_candidates(path: Path) -> tuple[str, ...]:
@@ -42,10 +40,10 @@ def candidates_of(text: str) -> tuple[str, ...]:
     """
     lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
     as_json = bool(lines) and lines[0][1].lstrip().startswith("{")
-    found = [_json_prompt(number, line) if as_json else line.strip() for number, line in lines]
-    if not found:
+    prompts = [_json_prompt(number, line) if as_json else line.strip() for number, line in lines]
+    if not prompts:
         raise InputError("audit.prompts-none", code="prompts")
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(prompts))
 
 
 def _json_prompt(number: int, line: str) -> str:
@@ -75,6 +73,14 @@ def candidates_text(prompts: Iterable[str]) -> str:
     return "\n".join(lines)
 
 
+EPOCHS: Final = ""
+"""Epochs of keys that are tried where nobody says which: what the profile says."""
+RESTORE: Final = True
+"""Texts are also read with typographic substitutions undone."""
+STOP_EARLY: Final = False
+"""Reading goes on where the evidence has reached what is ever reported, unless the policy stops."""
+WEIGH: Final = False
+"""The model does not read texts for marks by others."""
 MAX_TRUST_BYTES: Final = 1 << 20
 
 
@@ -136,10 +142,10 @@ def read_trust(path: Path) -> tuple[str, int]:
 
     data = read_start(path, MAX_TRUST_BYTES, InputError)
     try:
-        found = x509.load_pem_x509_certificates(data) if len(data) <= MAX_TRUST_BYTES else []
-        if not found:
+        certificates = x509.load_pem_x509_certificates(data) if len(data) <= MAX_TRUST_BYTES else []
+        if not certificates:
             raise ValueError
-        return data.decode("ascii"), len(found)
+        return data.decode("ascii"), len(certificates)
     except ValueError:
         raise InputError("choice.trust", name=visible(path.name), code="usage") from None
 
@@ -159,56 +165,3 @@ def refuse_other_rules(names: Iterable[str]) -> None:
         if name not in LEAVE_OUT:
             known = ", ".join(LEAVE_OUT)
             raise InputError("choice.unknown", known=known, name=name, code="usage")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Choices:
-    """How texts are audited.
-
-    Attributes:
-        decoder: Which payload is reported, one of :data:`~pura.record.decoders.DECODERS`; ``paper``
-            is the published method.
-        policy: A policy, or its file, instead of the user's; None takes the user's, or the default
-            one.
-        ask_register: True asks the register of issued payloads, and wants one; False does not
-            ask; None asks where there is one.
-        questions: Also read texts after the stored questions that they may answer: of the user's
-            question store, or of another file.
-        restore: Also read the text with typographic substitutions undone.
-        stop_early: Read no further once the evidence has reached what is ever reported; False does
-            what the policy says.
-        follow: Tell of the evidence while a long text is read.
-        epochs: ``FROM..TO``: the keys of these days, weeks or months are tried, derived from
-            the chosen ones; empty takes the last ones, up to today and as many as the policy says,
-            where the profile says that keys are such; ``none`` takes the keys as they are.
-        weigh: Let the model read the text for marks by others too, where that sharpens the
-            evidence (Gumbel-max).
-        trust: Certificates, PEM, whose signatures of manifests are trusted; None takes the
-            user's list (:func:`trusted`), empty trusts nobody.
-        leave_out: What is left out of the examined texts besides what the policy says, of
-            :data:`~pura.record.left_out.LEAVE_OUT`.
-        resume: Keep sealed numbers of long texts until their audit ends, and go on from them.
-    """
-
-    decoder: str = DECODERS[0]
-    policy: Path | Policy | None = None
-    ask_register: bool | None = None
-    questions: Path | bool = False
-    restore: bool = True
-    stop_early: bool = False
-    follow: bool = False
-    epochs: str = ""
-    weigh: bool = False
-    trust: str | None = None
-    leave_out: tuple[str, ...] = ()
-    resume: bool = False
-
-    def __post_init__(self) -> None:
-        """Refuse a decoder that does not exist, whoever names it.
-
-        Raises:
-            InputError: It is none of :data:`~pura.record.decoders.DECODERS`.
-        """
-        if self.decoder not in DECODERS:
-            known = ", ".join(DECODERS)
-            raise InputError("choice.unknown", known=known, name=self.decoder, code="usage")

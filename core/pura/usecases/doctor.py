@@ -246,7 +246,7 @@ def _check_extract(data: dict[str, Any]) -> None:
             ("llr", decoding.llr_nats),
             ("hard_bits", decoding.hard_bits),
             ("repaired_codeword", decoding.codeword),
-            ("payload", decoding.payload.bits),
+            ("payload", decoding.payload.array),
         ):
             _same(f"expected.{kernel}.{name}", value, expected[name])
 
@@ -263,7 +263,7 @@ def _check_tbcc(data: dict[str, Any]) -> None:
     profile = Profile(payload_bits=len(payload), vocab_size=2, code="tbcc")
     _same("codeword", encode(payload, profile), data["codeword"])
     best = _check_sums(data, profile)
-    _same("best_payload", best.bits, data["best_payload"])
+    _same("best_payload", best.array, data["best_payload"])
 
 
 def _check_passages(data: dict[str, Any]) -> None:
@@ -287,11 +287,11 @@ def _check_passages(data: dict[str, Any]) -> None:
         _same(f"log_chains {payload}", got, value)
     _same("marks", len(found.marks), len(expected["marks"]))
     # The vectors name the marks by their share in the e-value, the largest first.
-    bits = np.array([mark.payload.bits for mark in found.marks])
+    bits = np.array([mark.payload.array for mark in found.marks])
     shares = found.log_ratios(bits, profile) - profile.payload_bits * np.log(2.0)
     named = [(found.marks[at], shares[at]) for at in np.argsort(-shares, kind="stable")]
     for number, ((mark, share), wanted) in enumerate(zip(named, expected["marks"], strict=True)):
-        _same(f"marks[{number}] payload", mark.payload.bits, list(map(int, wanted["payload"])))
+        _same(f"marks[{number}] payload", mark.payload.array, list(map(int, wanted["payload"])))
         _same(f"marks[{number}] log_e", share, wanted["log_e"])
         _same(f"marks[{number}] ranges", mark.ranges, wanted["ranges"])
 

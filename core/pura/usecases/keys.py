@@ -677,9 +677,7 @@ def _take_register(environment: Environment, content: _Content) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "register.csv"
         path.write_text(content.register, encoding="utf-8")
-        import_register(
-            environment, path=path, under=IssuedUnder(profile=content.profile), repeated=True
-        )
+        import_register(environment, path=path, under=IssuedUnder(profile=content.profile))
 
 
 def _shown(content: _Content, passphrase: bytearray) -> Bundle:

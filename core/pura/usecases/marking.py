@@ -15,7 +15,7 @@ from pura.keys.epochs import today
 from pura.questions.store import AnsweredQuestion
 from pura.register.rows import Drawn, Issue, Recipient, RegisterEntry
 from pura.register.store import Register
-from pura.scheme import I64, MarkIdentity, Payload, Profile
+from pura.scheme import I64, MarkIdentity, Payload, Profile, fields_outside
 from pura.usecases.environment import Environment
 from pura.usecases.keys import marking_key
 from pura.usecases.questions import begin_questions, questions_path
@@ -52,6 +52,18 @@ def carried_bits(profile: Profile, tokens: int) -> int:
     return readable_bits(round(tokens * USABLE_SHARE), profile.payload_bits)
 
 
+def refuse_outside(payload: Payload, profile: Profile) -> None:
+    """Refuse a payload whose fields lie outside the limits that its profile states.
+
+    The verifier weighs such a payload as one that was hardly ever issued, and says so.
+
+    Raises:
+        PayloadError: Names the fields.
+    """
+    if outside := fields_outside(profile.fields, payload, today()):
+        raise PayloadError("payload.outside", fields=", ".join(outside), code="payload-outside")
+
+
 def mark_text(
     environment: Environment,
     *,
@@ -65,6 +77,7 @@ def mark_text(
     epoch: str = "",
     seed: int | None = None,
     keep_question: Path | bool = False,
+    outside_limits: bool = False,
     progress: Progress = no_progress,
     checkpoint: Checkpoint = never_cancelled,
 ) -> MarkedText:
@@ -85,13 +98,16 @@ def mark_text(
         seed: Of the ordinary randomness; None takes fresh.
         keep_question: Keep the prompt in the user's question store, or in another file, before the
             text is returned.
+        outside_limits: Take a payload outside the limits of the profile, too.
         progress: Told how many tokens are written.
         checkpoint: Called before every token; may raise.
 
     Raises:
-        PuraError: Key, model and profile do not fit; the payload is missing, or was issued to
-            another; or the prompt is too long.
+        PuraError: Key, model and profile do not fit; the payload is missing, outside the limits of
+            the profile, or was issued to another; or the prompt is too long.
     """
+    if payload is not None and not outside_limits:
+        refuse_outside(payload, profile)
     marking = marking_key(environment, key, profile, epoch)
     series = series_of(environment, marking, profile)
     if payload is None and (recipient is None or profile.fields):

@@ -270,7 +270,8 @@ def find_profile(environment: Environment, name: str) -> Path:
     stored = environment.paths.profiles / f"{name}.json"
     if "/" not in name and stored.exists():
         return stored
-    raise ProfileError("command.profile", name=name, code="profile-not-found")
+    names = {"known": ", ".join(environment.profiles.names())}  # one of them may be meant
+    raise ProfileError("command.profile", name=name, code="profile-not-found", **names)
 
 
 def _model(environment: Environment, name: str | None) -> InstalledModel:

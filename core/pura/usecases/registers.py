@@ -275,21 +275,19 @@ def import_register(
     *,
     path: Path,
     under: IssuedUnder | None,
-    repeated: bool = False,
     problems: Problems | None = None,
     progress: Progress = no_progress,
     checkpoint: Checkpoint = never_cancelled,
 ) -> tuple[int, int, str]:
     """Add every row of a table or of logs, or none: bad rows are named.
 
-    Entries whose answers did not leave whole get a remark, where the logs' gateway noted it.
+    Rows that the register has already are passed over. Entries whose answers did not leave whole
+    get a remark, where the logs' gateway noted it.
 
     Args:
         environment: Whose.
         path: CSV: payload or fields, who, when, model; or a log, or a folder of logs.
         under: The key and profile of rows that do not say them; None where all do.
-        repeated: Rows of a table that the register has already are passed over, as those of logs
-            always are.
         problems: Collects what is wrong; says whether the other rows are added all the same.
         progress: Told how much of the files is read.
         checkpoint: Called often; may raise.
@@ -304,28 +302,18 @@ def import_register(
     with Register(environment.paths.register, create=True) as register:
         with naming(path.name):
             told = counted(progress, "import")
-            if is_log(path):
-                added = import_log(
-                    register,
-                    path,
-                    under,
-                    profiles=profiles,
-                    problems=problems,
-                    checkpoint=checkpoint,
-                    progress=told,
-                )
+            logged = is_log(path)
+            added = (import_log if logged else import_csv)(
+                register,
+                path,
+                under,
+                profiles=profiles,
+                problems=problems,
+                checkpoint=checkpoint,
+                progress=told,
+            )
+            if logged:
                 note_outcomes(register, path if path.is_dir() else path.parent)
-            else:
-                added = import_csv(
-                    register,
-                    path,
-                    under,
-                    profiles=profiles,
-                    repeated=repeated,
-                    problems=problems,
-                    checkpoint=checkpoint,
-                    progress=told,
-                )
         return added, len(register), register.version()
 
 

@@ -167,7 +167,7 @@ class FilesTakenError(InputError):
     @classmethod
     def of(cls, paths: Sequence[Path]) -> FilesTakenError:
         """Return the error for files that are in the way."""
-        error = cls("command.there", name=paths[0].name)
+        error = cls("file.there", name=paths[0].name)
         error.paths = tuple(paths)
         return error
 

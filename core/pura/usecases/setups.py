@@ -82,7 +82,7 @@ class SetupFolder:
         """
         names = self.names()
         if name not in names:
-            listed = ", ".join(names)
+            listed = ", ".join(names) or "–"
             raise ProfileError("setup.none", name=name, listed=listed, code="setup-not-found")
         path = self.folder / f"{name}.json"
         data = read_bounded(path, _MAX_BYTES, ProfileError)

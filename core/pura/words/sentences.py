@@ -33,6 +33,14 @@ class Sentence:
     key: str
     values: dict[str, str | int | float] = field(default_factory=dict)
 
+    def words(self, language: str = "en") -> str:
+        """Return it in words; see :func:`fill`."""
+        return fill(self, language)
+
+    def __str__(self) -> str:
+        """Return it in English words."""
+        return fill(self, "en")
+
 
 def sentence(key: str, /, **values: str | float) -> Sentence:
     """Return a sentence by its key and the values of its blanks."""

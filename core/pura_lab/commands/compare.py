@@ -109,7 +109,7 @@ def compare(
     device: DeviceOption = "auto",
     dtype: DtypeOption = "float32",
 ) -> None:
-    """Compare PURA with the schemes of others on one bench (docs/how-it-works/rivals.md)."""
+    """Compare PURA with the schemes of others on one bench (pura help rivals)."""
     from pura_lab.usecases.experiments import compare as run
 
     with ProgressLine("compare") as shown:

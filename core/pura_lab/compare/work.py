@@ -273,7 +273,7 @@ class CellReader:
             name, params = named_strength(condition)
             done = attack_ids(name, ids, piece.rng(condition, number), self._tools, **params)
             ids, edited = done.ids, done.rate
-        truth = piece.payload(number).bits
+        truth = piece.payload(number).array
         known = text if condition == CLEAN else None
         for name, bits, seconds in self._decode(piece, number, ids, known):
             right = np.where(bits == ERASED, 0.5, bits == truth)
@@ -309,11 +309,11 @@ class CellReader:
         known = self._model is None  # laws were said with the prompt before them
         shared = time.process_time() - start
         decision = decide(reading, steps, profile, prompt_known=known)
-        yield name, decision.payload.bits.astype(np.int8), time.process_time() - start
+        yield name, decision.payload.array.astype(np.int8), time.process_time() - start
         if piece.method.code == "spc":
             start = time.process_time() - shared
             local = local_evidence(steps, reading.lo, reading.hi, profile)
-            bits = paper.decode(steps, local, profile).payload.bits.astype(np.int8)
+            bits = paper.decode(steps, local, profile).payload.array.astype(np.int8)
             yield f"{name}-paper", bits, time.process_time() - start
 
     def _reading(

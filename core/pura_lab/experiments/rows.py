@@ -222,8 +222,8 @@ def labels(bench: ExperimentBench, cell: Cell, number: int) -> Row:
     repair_parities(sums, hard, profile.block_count)
     data = hard.reshape(profile.block_count, -1)[:, :-1].ravel()
     return {
-        "paper_match": bool((data == payload.bits).all()),
-        "paper_bits": float((data == payload.bits).mean()),
+        "paper_match": bool((data == payload.array).all()),
+        "paper_bits": float((data == payload.array).mean()),
     }
 
 
@@ -248,8 +248,8 @@ def coded(bench: ExperimentBench, cell: Cell, number: int) -> Row:
         sums, _ = sum_llrs(steps.index, steps.arity, local.llr_nats, word.size)
         got = exact = CODES[code][1](sums)
     else:
-        got = paper.decode(steps, local, profile).payload.bits
-        exact = decide(reading, steps, profile, prompt_known=False).payload.bits
+        got = paper.decode(steps, local, profile).payload.array
+        exact = decide(reading, steps, profile, prompt_known=False).payload.array
     return {
         "paper_match": bool((got == bits).all()),
         "paper_bits": float((got == bits).mean()),

@@ -159,7 +159,7 @@ class Rival(ABC):
         Raises:
             ValueError: The payload is not of the scheme's length.
         """
-        bits = np.zeros(0, dtype=np.int64) if payload is None else payload.bits.astype(np.int64)
+        bits = np.zeros(0, dtype=np.int64) if payload is None else payload.array.astype(np.int64)
         if bits.size != self.payload_bits:
             raise ValueError(f"a payload of {self.payload_bits} bits is needed, not {bits.size}")
         return RivalRow(code=self.encode(bits), rng=rng)

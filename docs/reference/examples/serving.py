@@ -6,14 +6,17 @@ import pura
 
 model = pura.load()  # reads; the network that writes is your stack's own
 
-from transformers import AutoModelForCausalLM  # noqa: E402  (pura makes it work offline)
+from typing import Any  # noqa: E402
+
+from transformers import AutoModelForCausalLM, LogitsProcessorList  # noqa: E402  (offline by pura)
 
 from pura.base.paths import user_paths  # noqa: E402
 from pura.embed.processor import PuraLogitsProcessor  # noqa: E402  (imports torch)
 from pura.model.store import ModelStore  # noqa: E402
 
 folder = ModelStore(user_paths().models).get(model.name).path
-network, tokenizer = AutoModelForCausalLM.from_pretrained(folder), model.tokenizer
+network: Any = AutoModelForCausalLM.from_pretrained(folder)
+tokenizer = model.tokenizer
 key = pura.SecretKey.from_hex(Path("desk.key").read_text())
 profile = pura.Profile.load(Path("house.json"))
 inputs = tokenizer(["The council met on Tuesday and"], return_tensors="pt")
@@ -25,7 +28,7 @@ processor = PuraLogitsProcessor(
     generation_config=network.generation_config,
 )
 output = network.generate(
-    **inputs, max_new_tokens=80, do_sample=False, logits_processor=[processor]
+    **inputs, max_new_tokens=80, do_sample=False, logits_processor=LogitsProcessorList([processor])
 )
 answer = tokenizer.decode(
     output[0, inputs["input_ids"].shape[1] :],
@@ -33,4 +36,4 @@ answer = tokenizer.decode(
     clean_up_tokenization_spaces=False,
 )
 audit = pura.verify(answer, key=key, profile=profile, model=model)
-print(audit.verdict, audit.payload.bits)
+print(audit.verdict, audit.payload.bits if audit.payload else "no payload")

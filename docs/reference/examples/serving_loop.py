@@ -1,6 +1,7 @@
 """Serve several people at once in a loop of your own: texts come and go (serving.md)."""
 
 from pathlib import Path
+from typing import Any
 
 import pura
 from pura.embed import MarkingEngine
@@ -20,7 +21,9 @@ arriving = [
     (3, "bob", "My favourite colour is", 12),
     (9, "cem", "The harbour lies", 16),
 ]
-engine, running, answers = MarkingEngine(), [], {}
+engine = MarkingEngine()
+running: list[dict[str, Any]] = []
+answers: dict[str, str] = {}
 with Register(Path("register.sqlite3"), create=True) as register, torch.inference_mode():
     step = 0
     while arriving or running:
@@ -50,5 +53,6 @@ with Register(Path("register.sqlite3"), create=True) as register, torch.inferenc
         step += 1
 audit = pura.verify(answers["ann"], key=key, profile=profile, model=model)
 with Register(Path("register.sqlite3"), read_only=True) as register:
-    entry = register.find(series.mark(pura.Payload(text=audit.payload.bits)))
-print(audit.verdict, entry.issue.who)
+    bits = audit.payload.bits if audit.payload is not None else None
+    found = None if bits is None else register.find(series.mark(pura.Payload(text=bits)))
+print(audit.verdict, found.issue.who if found is not None else "nobody")

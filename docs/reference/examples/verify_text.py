@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pura
 
-key = pura.SecretKey.from_hex(Path("desk.key").read_text())
+key = pura.SecretKey.load("desk.key")
 audit = pura.verify(Path("letter.txt"), key=key, profile=Path("house.json"))
 
 print(audit.verdict, round(audit.evidence.log10_e, 1))
-if audit.verdict == "mark":  # without a mark the payload means nothing
+if audit.payload is not None:  # None without a mark, and where there are several
     for field in audit.payload.fields:
         print(f"{field.name}: {field.text}")
 Path("letter.html").write_text(audit.to_html(), encoding="utf-8")

@@ -4478,6 +4478,10 @@
         <translation>»{file:text}« wird importiert</translation>
     </message>
     <message>
+        <source>{n:plural(One row was|{n:count} rows were)} there already.</source>
+        <translation>{n:plural(Eine Zeile war|{n:count} Zeilen waren)} schon da.</translation>
+    </message>
+    <message>
         <source>{n:plural(One row was|{n:count} rows were)} left out.</source>
         <translation>{n:plural(Eine Zeile wurde|{n:count} Zeilen wurden)} weggelassen.</translation>
     </message>

@@ -17,13 +17,14 @@ from tests.app.records import make_audit
 
 from pura.caselog.reports import CaseStatus
 from pura.record.audit import Audit
+from pura.record.course import course
 from pura.record.evidence import StopFacts
 from pura.record.finding import rendered
 from pura.record.naming import Passage, whom_words
 from pura.record.surroundings import KeyFacts
 from pura.scheme import Payload, SecretKey, encode
 from pura_audit.platform.i18n import set_language
-from pura_audit.session.selection import course, token_facts
+from pura_audit.session.selection import token_facts
 from pura_audit.theme import fonts
 from pura_audit.theme.theme import Mode, mark_pen
 from pura_audit.widgets import text_layout

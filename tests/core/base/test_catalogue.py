@@ -40,6 +40,7 @@ BUILT = {
     "format.of-{self.name}": (("FORMATS", None),),
     "request.{self.value}": (("REASONS", None),),
     "register.{self.kind}": (("CONTRADICTIONS", None),),
+    "argument.{expected}": (("check_argument", 3), ("argument_error", 2)),
 }
 TABLES = {
     "SITUATIONS": {what for what, _ in database._SITUATIONS.values()},

@@ -103,7 +103,7 @@ def test_export_is_encrypted_asks_and_comes_back(folder):
     assert for_owner_alone(copy)
     assert refusal(pura(*words, "--yes", file=passphrase)) == "file-exists"
     before = json.loads(pura("key", "list", "--json").stdout.splitlines()[1])
-    assert pura("key", "delete", name, "--yes", file=passphrase).exit_code == 0
+    assert pura("key", "remove", name, "--yes", file=passphrase).exit_code == 0
     again = ("key", "import", "--file", copy, "--passphrase-file")
     assert refusal(pura(*again, passphrase, file=passphrase)) == "key-file-passphrase"
     done = pura(*again, folder / "other.txt", file=passphrase)
@@ -131,15 +131,15 @@ def test_rename_note_and_a_deletion_that_names_what_is_lost(folder):
     profiles.mkdir(parents=True)
     (profiles / "internal.json").write_text(profile.to_json())
     (profiles / "broken.json").write_text("{")
-    asked = pura("key", "delete", "Haus", stdin="n\n")
+    asked = pura("key", "remove", "Haus", stdin="n\n")
     assert asked.exit_code == 1
     for part in ("Haus", fingerprint, "Internal", "Haus/desk", "cannot be undone", "Audits"):
         assert part in asked.output, part
     assert len(pura("key", "list").stdout.splitlines()) == 2
-    asked = pura("key", "delete", "Haus/desk", stdin="n\n")
+    asked = pura("key", "remove", "Haus/desk", stdin="n\n")
     assert "“desk”" in asked.output
     assert fingerprint in asked.output
-    assert pura("key", "delete", "Haus", stdin="y\n").exit_code == 0
+    assert pura("key", "remove", "Haus", stdin="y\n").exit_code == 0
     assert len(pura("key", "list").stdout.splitlines()) == 1
 
 
@@ -232,7 +232,7 @@ def encrypted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     out = ("key", "export", "House", "--yes", "-o", "house.purakey")
     done = pura(*out, "--passphrase-file", "pass.txt", file=Path("pass.txt"))
     assert (made.exit_code, done.exit_code) == (0, 0), (made.output, done.output)
-    pura("key", "delete", "House", "--yes", file=Path("pass.txt"))
+    pura("key", "remove", "House", "--yes", file=Path("pass.txt"))
     Path("wrong.txt").write_text("four words in a raw")
     Path("house.json").write_text(Profile(payload_bits=36, blocks=4, vocab_size=100).to_json())
     return Path("house.purakey")

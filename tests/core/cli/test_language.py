@@ -41,7 +41,7 @@ COMMANDS = [
     ["key", "state"],
     ["key", "list"],
     ["key", "export", "fehlt", "--output", "kopie.key"],
-    ["key", "delete", "fehlt", "--yes"],
+    ["key", "remove", "fehlt", "--yes"],
     ["profile", "show", "haus.json"],
     ["profile", "show", "schlecht.json"],
     ["profile", "show", "fehlt"],

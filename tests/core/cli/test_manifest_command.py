@@ -59,8 +59,14 @@ def test_a_text_is_signed_in_each_form_and_with_each_kind_of_file(
     desk: Path, rows: Callable[[str], list[dict[str, Any]]]
 ) -> None:
     pkcs = ("--certificate", desk / "desk.p12", "--passphrase-file", desk / "words")
-    plain = ("--certificate", desk / "desk.pem", "--key", desk / "desk.key")
-    locked = ("--certificate", desk / "desk.pem", "--key", desk / "locked.key", *pkcs[2:])
+    plain = ("--certificate", desk / "desk.pem", "--certificate-key", desk / "desk.key")
+    locked = (
+        "--certificate",
+        desk / "desk.pem",
+        "--certificate-key",
+        desk / "locked.key",
+        *pkcs[2:],
+    )
     for text, credential, form in (
         ("letter.txt", pkcs, WRAPPER),
         ("letter.md", plain, COMMENT),
@@ -83,14 +89,21 @@ def test_a_text_is_signed_in_each_form_and_with_each_kind_of_file(
 
 
 def test_what_cannot_be_signed_is_refused_for_what_it_is(desk: Path) -> None:
-    good = ("--certificate", desk / "desk.pem", "--key", desk / "desk.key", "-o", desk / "out")
+    good = (
+        "--certificate",
+        desk / "desk.pem",
+        "--certificate-key",
+        desk / "desk.key",
+        "-o",
+        desk / "out",
+    )
 
     def refused(text: str, *more: object, given: tuple[object, ...] = options(desk)) -> str:
         return refusal(pura("manifest", "sign", desk / text, *given, *good, *more))
 
     assert refused("letter.docx") == refused("latin.txt") == "input-format"
     assert refused("letter.txt", "--embed", "a9") == "usage"
-    assert refused("letter.txt", "--key", desk / "words") == "signing-pem"
+    assert refused("letter.txt", "--certificate-key", desk / "words") == "signing-pem"
     assert refused("letter.txt", "--certificate", desk / "root.pem") == "signing-match"
     assert refused("letter.txt", "--soft-binding", "pura 1") == "usage"
     assert refused("letter.txt", "--entry", 1) == "register"
@@ -103,7 +116,7 @@ def test_what_cannot_be_signed_is_refused_for_what_it_is(desk: Path) -> None:
 
 
 def test_the_register_names_the_manifest_of_a_payload(desk: Path) -> None:
-    credential = ("--certificate", desk / "desk.pem", "--key", desk / "desk.key")
+    credential = ("--certificate", desk / "desk.pem", "--certificate-key", desk / "desk.key")
     with Register(user_paths().register, create=True) as register:
         series = PayloadSeries(key=HOUSE, profile=PROFILE.fingerprint)
         register.add(Issue(payload=Payload(text=BITS), series=series, who="Anna"))

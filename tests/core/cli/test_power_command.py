@@ -37,7 +37,7 @@ def file(tmp_path: Path) -> Path:
 
 def test_a_table_is_added_shown_relied_on_and_removed(file, tmp_path):
     fingerprint = table().fingerprint
-    added = pura("power", "add", file)
+    added = pura("power", "import", file)
     assert added.exit_code == 0, added.output
     shown = pura("power", "show", "Chat, German").output
     assert shown == added.output == pura("power", "show", file).output
@@ -70,20 +70,20 @@ def test_a_damaged_file_is_refused(file):
     whole = json.loads(file.read_text())
     whole["table"]["entries"][0]["found"] = [64, 64]
     file.write_text(json.dumps(whole))
-    assert refusal(pura("power", "add", file)) == "power-altered"
+    assert refusal(pura("power", "import", file)) == "power-altered"
     file.write_text("{")
-    assert refusal(pura("power", "add", file)) == "policy"
+    assert refusal(pura("power", "import", file)) == "policy"
     assert not user_paths().power.exists()
 
 
 def test_a_name_steers_no_terminal(tmp_path):
     path = tmp_path / "odd.json"
     path.write_bytes(table("Odd\x1b[31m").to_bytes())
-    assert refusal(pura("power", "add", path)) == "policy"
+    assert refusal(pura("power", "import", path)) == "policy"
 
 
 def test_it_speaks_german(file):
-    words = " ".join(pura("--language", "de", "power", "add", file).output.split())
+    words = " ".join(pura("--language", "de", "power", "import", file).output.split())
     for part in ("Ganze Texte, unbearbeitet: mindestens 80", "Nicht signiert.", "»house«"):
         assert part in words, words
     used = pura("--language", "de", "power", "use", "Chat, German").output
@@ -108,7 +108,7 @@ def test_an_annex_for_regulators_is_filled_from_the_organisations_own_table(
         payload_bits=36, vocab_size=64, code="tbcc", model="0" * 16, temperature=0.7, top_p=0.95
     )
     profile.write_text(known.to_json())
-    assert pura("power", "add", file).exit_code == 0
+    assert pura("power", "import", file).exit_code == 0
     assert pura("power", "use", table().fingerprint[:16]).exit_code == 0
     pdf = tmp_path / "annex.pdf"
     words = ("report", "annex", "--profile", profile, "--pdf", pdf, "--language", language)

@@ -91,6 +91,9 @@ def test_every_kind_of_row_satisfies_the_schema_that_it_names(rows):
         pura("serve", "token", "list", "--json"),
         pura("setup", "list", "--json"),
         pura("questions", "status", "--json"),
+        pura("profile", "list", "--json"),
+        pura("power", "import", "table.json", "--json"),
+        pura("power", "list", "--json"),
     ]
     assert len(rows(audit)) == 1  # a fault of the set-up is no fault of each text
     seen = {row["schema"] for text in said for row in rows(text)}

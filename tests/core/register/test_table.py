@@ -18,7 +18,7 @@ from tests.core.register.issues import (
 from tests.core.stops import stop
 
 from pura.base.errors import Cancelled, PayloadError, RegisterError
-from pura.register.rows import Drawn
+from pura.register.rows import Drawn, Problems
 from pura.register.store import Register
 from pura.register.table import export_csv, import_csv
 from pura.register.under import IssuedUnder
@@ -262,14 +262,27 @@ def test_what_a_row_says_of_its_key_has_a_meaning(register, tmp_path, row):
     assert what.values["what"].key == "register.identity"
 
 
-def test_rows_that_the_register_has_are_refused_or_passed_over(register, tmp_path):
+def test_the_same_table_can_be_imported_again(register, tmp_path):
+    path = table(tmp_path, "payload,who\n0x1,Ann\n0x2,Bob\n0x2,Bob\n")
+    first, again, other = Problems(), Problems(), Problems()
+    assert import_csv(register, path, UNDER, problems=first) == 2
+    assert (first.repeats, first.total) == (1, 0)
+    assert import_csv(register, path, UNDER, problems=again) == 0
+    assert (again.repeats, again.total) == (3, 0)
+    assert len(register) == 2
+    # Another recipient of the same payload stays a conflict, and nothing is added.
+    path = table(tmp_path, "payload,who\n0x1,Ann\n0x2,Cy\n0x3,Di\n")
+    with pytest.raises(RegisterError, match="as entry 2"):
+        import_csv(register, path, UNDER, problems=other)
+    assert (other.repeats, other.total, len(register)) == (1, 1, 2)
+
+
+def test_rows_that_the_register_has_or_had_are_passed_over(register, tmp_path):
     rows = [issue(5, who="Ann"), issue(6, who="Bob"), issue(9, who="Cy", series=None)]
     register.add_many(enumerate(rows))
     export_csv(register, tmp_path / "out.csv")
-    with pytest.raises(RegisterError):
-        import_csv(register, tmp_path / "out.csv", None)
-    assert import_csv(register, tmp_path / "out.csv", None, repeated=True) == 0
+    assert import_csv(register, tmp_path / "out.csv", None) == 0
     register.revoke(register.find(mark(5)).number)
-    assert import_csv(register, tmp_path / "out.csv", None, repeated=True) == 0
+    assert import_csv(register, tmp_path / "out.csv", None) == 0
     register.assign(UNDER)
-    assert import_csv(register, tmp_path / "out.csv", None, repeated=True) == 0
+    assert import_csv(register, tmp_path / "out.csv", None) == 0

@@ -26,11 +26,11 @@ def test_numbers_bits_and_text_are_one_payload(length, data):
     payload = Payload.from_int(value, length)
     assert int(payload) == value
     assert len(payload) == length
-    assert Payload.from_bits(payload.bits) == payload
+    assert Payload.from_bits(payload.array) == payload
     assert int(payload.hex, 16) == value
     assert len(payload.hex) == 2 + (length + 3) // 4
-    assert payload.bits.dtype == np.uint8
-    assert not payload.bits.flags.writeable
+    assert payload.array.dtype == np.uint8
+    assert not payload.array.flags.writeable
 
 
 @pytest.mark.parametrize("text", ["", "2", "01 1", "0b1", "٠١", "-1"])
@@ -61,7 +61,7 @@ def test_spc_puts_the_parity_after_each_block(shape, data):
     assert codeword.size == profile.codeword_length == bits + blocks
     rows = codeword.reshape(blocks, -1)
     assert (rows.sum(axis=1) % 2 == 0).all()
-    assert codeword[spc_data_positions(profile)].tolist() == payload.bits.tolist()
+    assert codeword[spc_data_positions(profile)].tolist() == payload.array.tolist()
     assert codeword[parity_mask(profile)].tolist() == rows[:, -1].tolist()
 
 
@@ -71,7 +71,7 @@ def test_tbcc_follows_its_definition_term_by_term(bits, data):
     codeword = encode(payload, tbcc(bits))
     assert codeword.size == 3 * bits
     assert not parity_mask(tbcc(bits)).any()
-    m = payload.bits.tolist()
+    m = payload.array.tolist()
     for s, generator in enumerate(TBCC_GENERATORS):
         taps = [int(b) for b in format(generator, "07b")]  # most significant bit = current bit
         for j in range(bits):

@@ -82,15 +82,15 @@ def state_marks(
             weighed.prior,
             profile,
             level,
-            payload.bits[None],
+            payload.array[None],
             checkpoint,
             steps=None if text.whole == text.tokens else text.whole,
         )
     if not passages:
-        member = weighed.best_chain(payload.bits, checkpoint)
+        member = weighed.best_chain(payload.array, checkpoint)
         ((marked, log_ratio, extents),) = places_of(
             text,
-            payload.bits[None],
+            payload.array[None],
             None,
             int(member[0]),
             profile,
@@ -110,7 +110,7 @@ def state_marks(
         )
         return StatedMarks((only,), 0, at_least=at_least)
     marks = _marks_of(weighed, passages, whole, checkpoint)
-    shares = weighed.log_shares(np.stack([mark.payload.bits for mark in marks])).tolist()
+    shares = weighed.log_shares(np.stack([mark.payload.array for mark in marks])).tolist()
     # Of two marks with one likeliest payload it is the one with more evidence of its own.
     headline = max(range(len(marks)), key=lambda place: (shares[place], marks[place].log_e))
     return StatedMarks(marks, headline, at_least=at_least)
@@ -160,7 +160,7 @@ def _marks_of(
         rows = np.concatenate([np.arange(p.first, p.after) for p in passages])
         bits = passages[0].bits
         weights = weighed.weights_of(rows, bits)
-        same = bits.tobytes() == whole.payload.bits.tobytes()
+        same = bits.tobytes() == whole.payload.array.tobytes()
         if same and rows.size >= _NEARLY_ALL * weighed.usable:
             posterior = PayloadPosterior(in_question(whole.candidates), whole.bit_posteriors)
             return _PassageGroup(
@@ -176,7 +176,7 @@ def _marks_of(
     repeats: list[Payload | None] = [None]
     for group in others:
         odds, stronger = max(
-            (log_odds_repeated([(0.0, group.weights)], one.payload.bits), place)
+            (log_odds_repeated([(0.0, group.weights)], one.payload.array), place)
             for place, one in enumerate(kept)
         )
         if odds > _REPEATED:
@@ -189,7 +189,7 @@ def _marks_of(
     spans = [
         [(int(token[p.first]), int(token[p.after - 1])) for p in group.passages] for group in kept
     ]
-    payloads = np.stack([group.payload.bits for group in kept])
+    payloads = np.stack([group.payload.array for group in kept])
     strongest = payloads[int(np.argmax(weighed.log_shares(payloads)))]
     member = weighed.best_chain(strongest, checkpoint)
     places = places_of(weighed.chain_text, payloads, spans, int(member[0]), profile, checkpoint)
@@ -221,7 +221,7 @@ def _joined(
     while True:
         joined: dict[bytes, list[FoundPassage]] = {}
         for group in groups:
-            joined.setdefault(group.payload.bits.tobytes(), []).extend(group.passages)
+            joined.setdefault(group.payload.array.tobytes(), []).extend(group.passages)
         if len(joined) == len(groups):
             return groups
         groups = [group_of(passages) for passages in joined.values()]
@@ -479,7 +479,7 @@ def _bit_posteriors(weighed: EvidenceSums, found: tuple[Candidate, ...]) -> F64:
     if not weighed.usable:
         return np.full(prior.trellis.payload_bits, 0.5)
     weight = np.exp([c.log_posterior for c in found])
-    bits = np.stack([c.payload.bits for c in found]).astype(np.float64)
+    bits = np.stack([c.payload.array for c in found]).astype(np.float64)
     rest = 1.0 - float(weight.sum())
     if rest <= _NEGLIGIBLE_REST:
         # The list holds all that matters; no bit is further from its posterior than the rest.

@@ -81,7 +81,7 @@ class PayloadPosterior(NamedTuple):
         candidates.append(Candidate(payload=other, log_posterior=math.log(share)))
         return PayloadPosterior(
             tuple(sorted(candidates, key=lambda one: -one.log_posterior)[:MOST_CANDIDATES]),
-            (1 - share) * self.bit_posteriors + share * other.bits,
+            (1 - share) * self.bit_posteriors + share * other.array,
         )
 
 

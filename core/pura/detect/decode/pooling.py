@@ -102,7 +102,7 @@ class PooledPosterior:
         ]
         candidates.append(MarkCandidate(key=key, payload=payload, log_posterior=math.log(share)))
         bit_shares = {name: (1 - share) * shares for name, shares in self.bit_shares.items()}
-        bit_shares[key][np.arange(payload.bits.size), payload.bits] += share
+        bit_shares[key][np.arange(payload.array.size), payload.array] += share
         return PooledPosterior(candidates=_ranked(candidates), bit_shares=bit_shares)
 
 
@@ -119,7 +119,7 @@ def pool(readings: Sequence[WeighedReading], *, log_unread: float = -math.inf) -
     for key in dict.fromkeys(one.key for one in readings):
         own = [one for one in readings if one.key == key]
         rows = {
-            candidate.payload.text: candidate.payload.bits
+            candidate.payload.text: candidate.payload.array
             for one in own
             for candidate in one.weights.posterior.candidates
         }

@@ -221,7 +221,7 @@ def test_a_paragraph_in_a_long_text_is_found(tbcc, payload, text_maker, near_int
     (one,) = got.marks[0].extents
     assert near_interval(one, 2600, 2799)
     assert got.candidates[0].posterior > 0.99
-    np.testing.assert_allclose(got.bit_posteriors, payload.bits, atol=1e-3)
+    np.testing.assert_allclose(got.bit_posteriors, payload.array, atol=1e-3)
 
 
 @pytest.mark.parametrize("count", [2, 3])
@@ -252,7 +252,7 @@ def test_several_payloads_are_several_marks(count, tbcc, text_maker, near_interv
         assert mark.log10_e > 6
         assert mark.candidates[0].payload == mark.payload
         assert mark.candidates[0].posterior > 0.99
-        np.testing.assert_allclose(mark.bit_posteriors, mark.payload.bits, atol=1e-2)
+        np.testing.assert_allclose(mark.bit_posteriors, mark.payload.array, atol=1e-2)
         taken[one.first : one.last + 1] += 1
     assert taken.max() == 1
 

@@ -62,13 +62,13 @@ def test_brute_force_over_all_payloads(profile, marked, text_maker):
         np.logaddexp(got.log_e_whole, got.log_e_list) - np.log(2), abs=1e-9
     )
     listed = {row.tobytes(): value for row, value in zip(got.listed, got.log_listed, strict=True)}
-    joint = np.logaddexp(whole, [listed.get(p.bits.tobytes(), -np.inf) for p in everyone])
+    joint = np.logaddexp(whole, [listed.get(p.array.tobytes(), -np.inf) for p in everyone])
     posterior = np.exp(joint - np.logaddexp.reduce(joint))
     order = np.argsort(-posterior, kind="stable")
     assert got.payload == everyone[order[0]]
     for candidate, i in zip(got.candidates[:5], order, strict=False):
         assert candidate.posterior == pytest.approx(posterior[i], rel=1e-6)
-    bits = np.stack([p.bits for p in everyone])
+    bits = np.stack([p.array for p in everyone])
     np.testing.assert_allclose(got.bit_posteriors, posterior @ bits, atol=0.02)
     np.testing.assert_allclose(
         np.exp(got.log_ratios(bits, profile) - np.log(512) - got.log_e),
@@ -88,7 +88,7 @@ def test_clean_text_is_read(profile, payload, text_maker):
     assert got.log10_e > 20
     assert got.candidates[0].posterior > 0.999
     assert sum(c.posterior for c in got.candidates) <= 1 + 1e-9
-    np.testing.assert_allclose(got.bit_posteriors, payload.bits, atol=1e-3)
+    np.testing.assert_allclose(got.bit_posteriors, payload.array, atol=1e-3)
     assert got.log_e >= got.log_e_whole - np.log(2)
     assert [mark.payload for mark in got.marks] == [payload]
     added = got.marks[0].log_ratio
@@ -193,7 +193,7 @@ def test_a_payload_in_doubt_is_held_against_the_others_by_the_chains(
     assert decision.log10_e > 6
     assert decision.candidates[0].posterior < IDENTIFIED
     weighed = {bits.tobytes() for bits in decision.listed}
-    assert {c.payload.bits.tobytes() for c in decision.candidates} <= weighed
+    assert {c.payload.array.tobytes() for c in decision.candidates} <= weighed
     assert decision.log_e_list == pytest.approx(
         np.logaddexp.reduce(decision.log_listed) - 36 * np.log(2), abs=1e-9
     )
@@ -304,7 +304,7 @@ def test_evidence_of_thousands_of_orders_is_stable(profile, payload, text_maker)
     assert got.payload == payload
     assert 2000 < got.log10_e < 20000
     assert got.candidates[0].posterior == pytest.approx(1.0)
-    np.testing.assert_array_equal(np.round(got.bit_posteriors), payload.bits)
+    np.testing.assert_array_equal(np.round(got.bit_posteriors), payload.array)
 
 
 @pytest.mark.parametrize("payload_bits", [1, 2, 3])

@@ -69,14 +69,14 @@ def test_the_posterior_of_a_mark_is_that_of_all_payloads(profile, steps, text_ma
     trellis, all_ = make_trellis(profile), everyone(profile.payload_bits)
     truth = Payload.from_bits(all_[77])
     phi = rng.normal(0, 0.2, (1, profile.codeword_length, 8))
-    read = encode_rows(truth.bits[None], profile)
+    read = encode_rows(truth.array[None], profile)
     phi[:, np.arange(profile.codeword_length), codeword_windows(read[0])] += steps / 30
     scores = codeword_scores(phi, encode_rows(all_, profile))[0]
     wanted = np.exp(scores - np.logaddexp.reduce(scores))
     best = all_[np.argmax(wanted)]
     prior = PayloadPrior(trellis=trellis)
     got = StepWeights(phi=phi, near=best, prior=prior, profile=profile, issued=None).posterior
-    assert got.payload.bits.tolist() == best.tolist()
+    assert got.payload.array.tolist() == best.tolist()
     named = {c.payload.text: c.posterior for c in got.candidates}
     by_rank = np.sort(wanted)[::-1]
     assert len(named) == max(1, min(64, int(np.sum(wanted >= 1e-4))))
@@ -129,7 +129,7 @@ def joined(text_maker, rng, profile, parts):
 
 
 def near(payload, distance, rng):
-    bits = payload.bits.copy()
+    bits = payload.array.copy()
     bits[rng.choice(bits.size, distance, replace=False)] ^= 1
     return Payload.from_bits(bits)
 
@@ -209,7 +209,7 @@ def test_a_short_piece_repeats_the_payload_of_a_passage(tbcc, text_maker, near_i
     """Sixty tokens of a payload are too few to be found by themselves in so long a text."""
     rng = np.random.default_rng(12)
     payload = Payload.from_bits(rng.integers(0, 2, 36).astype(np.uint8))
-    other = Payload.from_bits(1 - payload.bits)
+    other = Payload.from_bits(1 - payload.array)
     parts = [(220, payload), (150, None), (60, payload), (400, None)]
     text, places = joined(text_maker, rng, tbcc, parts)
     (mark,) = decide(text.seen(tbcc)).marks

@@ -15,7 +15,7 @@ from pura.scheme.profile import encode_rows
 
 SMALL = Profile(payload_bits=9, code="tbcc", vocab_size=1000)
 SMALL_SPC = Profile(payload_bits=9, blocks=3, vocab_size=1000)
-EVERYONE = np.stack([Payload.from_int(i, 9).bits for i in range(512)])
+EVERYONE = np.stack([Payload.from_int(i, 9).array for i in range(512)])
 LAYOUT = ((4, ((3, 6), (9, 9), (14, 15))), (2, ((0, 3),)), (3, ((1, 1), (4, 6))))
 FEW = Issuable.of(LAYOUT, 0.01)
 WITHIN = np.array([i >> 5 in (3, 4, 5, 6, 9, 14, 15) and i & 7 in (1, 4, 5, 6) for i in range(512)])
@@ -88,7 +88,7 @@ def test_decisions_against_brute_force(profile, marked, limits, listed, text_mak
         held = issued.holds(EVERYONE)
         assert got.log_e_issued == pytest.approx(math.log(ratios[held].mean()), abs=1e-9)
     posterior = prior * ratios / (prior @ ratios)
-    assert got.payload.bits.tolist() == EVERYONE[np.argmax(posterior)].tolist()
+    assert got.payload.array.tolist() == EVERYONE[np.argmax(posterior)].tolist()
     for candidate in got.candidates:
         at = int(candidate.payload.text, 2)
         assert candidate.posterior == pytest.approx(posterior[at], rel=1e-6)
@@ -153,7 +153,7 @@ def test_mean_e_is_one_where_it_can_be_seen(profile, known, text_maker):
 
 
 def issued_of(rng, count, *payloads, bits=36, weight=0.5):
-    rows = [np.stack([p.bits for p in payloads])] if payloads else []
+    rows = [np.stack([p.array for p in payloads])] if payloads else []
     return Issued.of([*rows, rng.integers(0, 2, (count, bits)).astype(np.uint8)], bits, weight)
 
 

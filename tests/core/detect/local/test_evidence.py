@@ -179,7 +179,7 @@ def test_vectors(path):
         np.testing.assert_allclose(got.llr_nats, expected["llr"], atol=1e-9, rtol=0)
         assert got.hard_bits.tolist() == expected["hard_bits"]
         assert got.codeword.tolist() == expected["repaired_codeword"]
-        assert got.payload.bits.tolist() == expected["payload"]
+        assert got.payload.array.tolist() == expected["payload"]
 
 
 def plan_of(arity, phase=0.3):

@@ -63,10 +63,10 @@ def test_a_message_is_read_back_and_only_with_its_key(name):
     scheme, message = made(name)
     ids = write(scheme, 500, 5, message)
     found = scheme.decode(scheme.observe(ids))
-    assert found.bits.tolist() == message.bits.tolist()
+    assert found.bits.tolist() == message.array.tolist()
     assert redraw_p(scheme, ids[:150], np.random.default_rng(1), 9) == 1 / 10
     other = replace(scheme, key=SecretKey(bytes([5] * 32)))
-    assert other.decode(other.observe(ids)).bits.tolist() != message.bits.tolist()
+    assert other.decode(other.observe(ids)).bits.tolist() != message.array.tolist()
     # Nothing is guessed: what no token speaks of is erased.
     empty = scheme.decode(scheme.observe(ids[: scheme.window]))
     assert set(empty.bits.tolist()) == {ERASED}

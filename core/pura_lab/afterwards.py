@@ -1,4 +1,4 @@
-"""A mark that is laid into a plain text afterwards, as if it had been generated with it.
+"""Simulating a mark in a plain text afterwards, as if the text had been generated with it.
 
 A marked step draws its token at the anchor ``A = U + (S + ½)/K``, and ``A`` is uniform whatever
 the payload is, since ``U`` is. A plain step draws at a uniform point too. So a text drawn at the
@@ -9,7 +9,7 @@ texts serves every experiment that changes the scheme and not the sampling, and 
 one thing are compared on the same texts. Where a point is not known it is drawn uniformly from the
 interval of the token that it drew; the generator's own reading, with the prompt, knows that.
 
-What is assumed is what the paper assumes: that the pseudo-random function looks like an ideal one.
+Like the paper, this assumes that the pseudo-random function behaves like an ideal one.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ _TOP: Final = 1 << 53
 
 
 class FixedPhaseKey(SecretKey):
-    """A key whose phases are laid for the contexts of one text, and its own for all others.
+    """A key with chosen phases for the contexts of one text, and its own phases for all others.
 
     Args:
         data: 32 bytes.
-        order_of: Whose secret order the intervals are of; its own when None.
+        order_of: Key with the secret order of the intervals; None for this key.
     """
 
     __slots__ = ("_laid", "_order_of")
@@ -51,7 +51,7 @@ class FixedPhaseKey(SecretKey):
         return super().vocabulary_order(vocab_size)
 
     def prf(self, label: bytes, context: bytes) -> int:
-        """Return the pseudo-random function, or what was laid in its place."""
+        """Return the chosen phase of a context, or the pseudo-random function."""
         laid = self._laid.get(context) if label == LABEL_SEED else None
         return super().prf(label, context) if laid is None else laid
 
@@ -71,16 +71,16 @@ def lay_mark(
     *,
     sector: Callable[[Sequence[int]], int] = sector_of,
 ) -> FixedPhaseKey:
-    """Lay a codeword into a text.
+    """Choose the phases of a key so that a text carries a codeword.
 
     Args:
         ids: int64 [L].
-        entropy_bits: float64 [L], of the generator.
-        points: float64 [L], where each token was drawn in the secret order.
-        key: Gives everything that is not laid; changed and returned.
+        entropy_bits: float64 [L], entropies of the generator.
+        points: float64 [L], points at which the tokens were drawn in the secret order.
+        key: The key, which is changed and returned.
         codeword: uint8 [n], as long as the profile's.
         profile: Gate, window, history, length; its code does not matter.
-        sector: Labels of the sectors.
+        sector: Maps bits to the number of their sector.
     """
     walk, code = Scheduler(key, profile), codeword.tolist()
     phases: dict[bytes, float] = {}

@@ -1,6 +1,6 @@
-"""The design of the study: which cells meet which attacks and which verifiers, in which order.
+"""The design of the study: combinations of cells, attacks and verifiers, in their order.
 
-The order is that of importance: a study that is stopped early has the rows that matter most.
+The most important combinations come first, so that an interrupted study has the most useful rows.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ VERIFIERS: Final = {
     "proxy-prompt": "proxy, prompt known",
     "noise": "another proxy (noise on its weights), prompt unknown",
 }
-"""No number was learnt with the verifier ``noise``."""
+"""Verifiers by name; no parameter was learnt with the verifier ``noise``."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Condition:
-    """What happens to the texts before they are read.
+    """An attack on the texts before they are read.
 
     Attributes:
-        label: For people.
-        attack: Of the table of attacks.
-        params: Its parameters.
-        via_text: The verifier tokenises the text; otherwise it is given the token ids.
+        label: Description for people.
+        attack: Name in the table of attacks.
+        params: Parameters of the attack.
+        via_text: Whether the verifier tokenises the text instead of getting the token ids.
     """
 
     label: str
@@ -72,7 +72,7 @@ ATTACKED: Final[dict[str, Condition]] = {
 }
 
 TRUNCATED: Final = {"first100": 100, "first60": 60}
-"""Truncations; a prefix of a text has the prefix of its reading."""
+"""Truncations in tokens; the reading of a prefix is the prefix of the reading."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,7 +83,7 @@ class ReadingJob:
         cell: Name of the cell.
         attack: Name of the condition.
         verifier: Name of the verifier.
-        texts: How many of the cell's texts; all when None.
+        texts: Number of the cell's texts that are read; None for all.
     """
 
     cell: str
@@ -93,12 +93,12 @@ class ReadingJob:
 
     @property
     def attacked(self) -> str:
-        """Name of the attacked texts on the cache."""
+        """Name of the attacked texts in the cache."""
         return f"attacked.{self.cell}.{self.attack}"
 
     @property
     def reading(self) -> str:
-        """Name of the readings on the cache."""
+        """Name of the readings in the cache."""
         return f"reading.{self.cell}.{self.attack}.{self.verifier}"
 
 

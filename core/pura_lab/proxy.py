@@ -1,8 +1,8 @@
-"""Mismatched proxies: a verifier's model that is not the generator's, made from the generator's.
+"""Mismatched proxies: a verifying model that differs from the generator's, derived from it.
 
-The paper's asymmetric setting has a smaller model of the same tokenizer. Where none is at hand, a
-model with some layers left out, with noise on its weights, with rounded weights, or that learnt
-from other text, is one: how far it is from the source is measured, never assumed
+In the paper's asymmetric setting, the verifier has a smaller model with the same tokenizer. As a
+replacement, a model can lose some layers, get noise on its weights, have its weights rounded, or
+learn from other text. Its distance from the source is always measured
 (:func:`~pura.model.evidence.divergence_bits`).
 """
 
@@ -22,8 +22,8 @@ from pura.scheme import I64
 if TYPE_CHECKING:
     from pura.model.load import LanguageModel
 
-_LEARNT: Final = 128
-_AT_ONCE: Final = 4
+_LEARNT: Final = 128  # first tokens of a text that are learnt
+_AT_ONCE: Final = 4  # texts of one step
 
 
 def drop_layers(model: LanguageModel, dropped: Sequence[int]) -> LanguageModel:
@@ -31,25 +31,25 @@ def drop_layers(model: LanguageModel, dropped: Sequence[int]) -> LanguageModel:
 
     Args:
         model: The source.
-        dropped: Numbers of the layers to leave out, from 0.
+        dropped: Numbers of the layers to remove, from 0.
 
     Raises:
-        ModelError: The layers cannot be found, or a number is none of them.
+        ModelError: The layers cannot be found, or a number is out of range.
     """
     network = copy.deepcopy(model.network)
     decoder = decoder_of(network)
     layers = getattr(decoder, "layers", None)
     if layers is None:
         raise ModelError("proxy.layer", name=model.name, count=0)
-    gone = set(dropped)
-    if not gone <= set(range(len(layers))):
+    removed = set(dropped)
+    if not removed <= set(range(len(layers))):
         raise ModelError("proxy.layer", name=model.name, count=len(layers))
-    kept = [layer for number, layer in enumerate(layers) if number not in gone]
-    decoder.layers = type(layers)(kept)
-    for number, layer in enumerate(kept):
+    remaining = [layer for number, layer in enumerate(layers) if number not in removed]
+    decoder.layers = type(layers)(remaining)
+    for number, layer in enumerate(remaining):
         _renumber(layer, number)
-    _shorten(network, [n for n in range(len(layers)) if n not in gone])
-    return _like(model, network, f"{model.name} without {len(gone)} of {len(layers)} layers")
+    _shorten(network, [n for n in range(len(layers)) if n not in removed])
+    return _like(model, network, f"{model.name} without {len(removed)} of {len(layers)} layers")
 
 
 def perturb_weights(model: LanguageModel, scale: float, rng: np.random.Generator) -> LanguageModel:
@@ -73,20 +73,20 @@ def perturb_weights(model: LanguageModel, scale: float, rng: np.random.Generator
 
 
 def quantise_weights(model: LanguageModel, bits: int) -> LanguageModel:
-    """Return a copy of a model whose weight matrices are rounded, a step a row.
+    """Return a copy of a model with rounded weight matrices; each row has its own step.
 
     Args:
         model: The source.
-        bits: Of each weight, 2 … 8; the largest of a row keeps its value.
+        bits: Bits of each weight, 2 … 8; the largest weight of a row keeps its value.
     """
     import torch
 
     network = copy.deepcopy(model.network)
-    most = (1 << (bits - 1)) - 1
+    largest = (1 << (bits - 1)) - 1
     with torch.no_grad():
         for weight in network.parameters():
             if weight.dim() >= 2:
-                step = weight.abs().amax(dim=-1, keepdim=True).clamp_(min=1e-12) / most
+                step = weight.abs().amax(dim=-1, keepdim=True).clamp_(min=1e-12) / largest
                 weight.copy_((weight / step).round_() * step)
     return _like(model, network, f"{model.name} with weights of {bits} bits")
 
@@ -99,9 +99,9 @@ def finetune(
     Args:
         model: The source.
         texts: int64 [L] each; the first 128 tokens of four are one step (AdamW).
-        steps: How many.
-        rate: Of learning.
-        seed: Of the order of the texts.
+        steps: Number of steps.
+        rate: Learning rate.
+        seed: Seed of the order of the texts.
     """
     import torch
 
@@ -111,10 +111,10 @@ def finetune(
     size = min(_LEARNT, *(text.size for text in texts))
     learning = torch.optim.AdamW(network.parameters(), lr=rate, weight_decay=0.0)
     for _ in range(steps):
-        some = rng.choice(len(texts), _AT_ONCE, replace=len(texts) < _AT_ONCE)
-        ids = torch.from_numpy(np.stack([texts[i][:size] for i in some]))
+        batch = rng.choice(len(texts), _AT_ONCE, replace=len(texts) < _AT_ONCE)
+        ids = torch.from_numpy(np.stack([texts[i][:size] for i in batch]))
         ids = ids.to(model.device.torch_device)
-        # The library's own table of losses is not loaded by commands.
+        # Commands do not load the loss functions of transformers.
         logits = network(input_ids=ids).logits[:, :-1].float()
         loss = torch.nn.functional.cross_entropy(logits.flatten(0, 1), ids[:, 1:].flatten())
         loss.backward()  # type: ignore[no-untyped-call]
@@ -125,18 +125,18 @@ def finetune(
 
 
 def _renumber(layer: Any, number: int) -> None:
-    # Attention modules find their place in the cache by their number.
+    # Attention modules find their entry in the cache by their number.
     for part in layer.modules():
         if hasattr(part, "layer_idx"):
             part.layer_idx = number
 
 
-def _shorten(network: Any, kept: Sequence[int]) -> None:
+def _shorten(network: Any, remaining: Sequence[int]) -> None:
     config = network.config.get_text_config()
-    config.num_hidden_layers = len(kept)
+    config.num_hidden_layers = len(remaining)
     kinds = getattr(config, "layer_types", None)
     if kinds:
-        config.layer_types = [kinds[n] for n in kept]
+        config.layer_types = [kinds[n] for n in remaining]
 
 
 def _like(model: LanguageModel, network: Any, name: str) -> LanguageModel:
@@ -145,6 +145,6 @@ def _like(model: LanguageModel, network: Any, name: str) -> LanguageModel:
         network=network,
         head=find_head(network),
         name=name,
-        fingerprint="",  # its weights are no longer those that the fingerprint names
+        fingerprint="",  # the fingerprint would name the unchanged weights
         parameters=sum(w.numel() for w in network.parameters()),
     )

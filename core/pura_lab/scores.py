@@ -1,6 +1,6 @@
-"""Summaries and translations against references: ROUGE-1, BLEU, BERTScore (decision 002).
+"""Scores of summaries and translations: ROUGE-1, BLEU, BERTScore (decision 002).
 
-Each is computed by the package that its field uses. Intervals are of the bootstrap over texts
+Each score is computed by the package that its field uses. Intervals are of the bootstrap over texts
 (Efron 1979); systems are compared on the same drawn texts (Koehn 2004).
 """
 
@@ -22,12 +22,12 @@ from pura.scheme import F64, I64
 
 MAX_FILE: Final = 256 << 20
 DRAWS: Final = 1000
-"""Of the bootstrap."""
+"""Draws of the bootstrap."""
 
 Statistic = Callable[[I64], float]
-"""A score of the texts with these numbers, each as often as it is named."""
+"""Score of the texts with the given numbers, which may be repeated."""
 Measure = Callable[[Sequence[str], Sequence[str]], tuple[Statistic, str]]
-"""Takes what a system wrote and the references; returns the score, and how it is computed."""
+"""Returns the statistic for candidates and references, and a description of its computation."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,8 +35,8 @@ class ScoredTexts:
     """Texts to be scored, line by line.
 
     Attributes:
-        reference: What a person wrote.
-        systems: What each system wrote, by its name; as many texts as references.
+        reference: Reference texts, written by people.
+        systems: Texts of each system, by its name; as many as references.
     """
 
     reference: tuple[str, ...]
@@ -45,17 +45,17 @@ class ScoredTexts:
 
 @dataclass(frozen=True, kw_only=True)
 class Score:
-    """A score of one system, or what it has more than another, with a 95 % interval.
+    """A score of one system, or its lead over another one, with a 95 % interval.
 
     Attributes:
         metric: ``rouge1`` and ``bertscore`` from 0 to 1, ``bleu`` from 0 to 100.
         system: The system.
-        against: The system whose score is taken off; None for a score itself.
-        texts: How many.
-        value: The score of all texts, or the difference.
-        low: Lower end.
-        high: Upper end.
-        by: How it was computed, as the package itself puts it.
+        against: The system whose score is subtracted; None for a plain score.
+        texts: Number of texts.
+        value: Score of all texts, or the difference.
+        low: Lower end of the interval.
+        high: Upper end of the interval.
+        by: Description of the computation, from the package.
     """
 
     metric: str
@@ -69,21 +69,21 @@ class Score:
 
 
 def read_texts(path: Path, reference: str, systems: Sequence[str]) -> ScoredTexts:
-    """Read JSON lines, one object a text.
+    """Read JSON lines with one object for each text.
 
     Args:
         path: The file.
-        reference: The field of the reference.
-        systems: The field of each system.
+        reference: Field of the reference.
+        systems: Field of each system.
 
     Raises:
-        InputError: The file cannot be read, a line lacks a field, or there are fewer than two.
+        InputError: The file cannot be read, a field is missing, or there are fewer than two texts.
     """
     if len({reference, *systems}) < 1 + len(systems):
         raise InputError("lab.score-twice", code="usage")
     fields: dict[str, list[str]] = {name: [] for name in (reference, *systems)}
-    content = read_bounded(path, MAX_FILE).removeprefix(b"\xef\xbb\xbf")
-    for number, line in enumerate(content.split(b"\n"), start=1):
+    file_bytes = read_bounded(path, MAX_FILE).removeprefix(b"\xef\xbb\xbf")
+    for number, line in enumerate(file_bytes.split(b"\n"), start=1):
         if not line.strip():
             continue
         try:
@@ -106,33 +106,33 @@ def read_texts(path: Path, reference: str, systems: Sequence[str]) -> ScoredText
 def score(
     texts: ScoredTexts, *, bert: Path | None = None, layer: int | None = None, seed: int = 1
 ) -> tuple[Score, ...]:
-    """Score every system, and each but the last against the last.
+    """Score every system, and compare each with the last one.
 
     Args:
         texts: References and systems.
-        bert: Folder of the model of BERTScore; None leaves that out.
-        layer: Which of its layers; None takes the one that bert-score has for a model of this
+        bert: Folder of the model for BERTScore; None omits that score.
+        layer: Layer of that model; None takes the one that bert-score has for a model of this
             name.
-        seed: Of the bootstrap.
+        seed: Seed of the bootstrap.
 
     Raises:
-        InputError: A package is not installed, or the layer is not known.
-        ModelError: The folder's model cannot be used.
+        InputError: A package is not installed, or the layer is unknown.
+        ModelError: The model in the folder cannot be used.
     """
     measures: dict[str, Measure] = {"rouge1": _rouge, "bleu": _bleu}
     if bert is not None:
         measures["bertscore"] = _bertscore(bert, layer)
     count = len(texts.reference)
-    whole = np.arange(count)
+    all_texts = np.arange(count)
     drawn = np.random.default_rng(seed).integers(count, size=(DRAWS, count))
-    found: list[Score] = []
+    scores: list[Score] = []
     for metric, measure in measures.items():
         values: dict[str, tuple[float, F64]] = {}
-        by = ""
+        signature = ""
         for name, candidates in texts.systems.items():
-            statistic, by = measure(candidates, texts.reference)
-            values[name] = statistic(whole), np.array([statistic(some) for some in drawn])
-        *others, last = values
+            statistic, signature = measure(candidates, texts.reference)
+            values[name] = statistic(all_texts), np.array([statistic(sample) for sample in drawn])
+        *compared, last = values
 
         def row(
             system: str,
@@ -140,7 +140,7 @@ def score(
             draws: F64,
             against: str | None = None,
             metric: str = metric,
-            by: str = by,
+            method: str = signature,
         ) -> Score:
             low, high = np.quantile(draws, [0.025, 0.975])
             return Score(
@@ -151,20 +151,20 @@ def score(
                 value=value,
                 low=float(low),
                 high=float(high),
-                by=by,
+                by=method,
             )
 
-        found += [row(name, *values[name]) for name in values]
-        found += [
+        scores += [row(name, *values[name]) for name in values]
+        scores += [
             row(name, values[name][0] - values[last][0], values[name][1] - values[last][1], last)
-            for name in others
+            for name in compared
         ]
-    return tuple(found)
+    return tuple(scores)
 
 
 def _mean(values: Sequence[float]) -> Statistic:
-    whole = np.asarray(values, dtype=np.float64)
-    return lambda some: float(whole[some].mean())
+    scores = np.asarray(values, dtype=np.float64)
+    return lambda selection: float(scores[selection].mean())
 
 
 def _rouge(candidates: Sequence[str], references: Sequence[str]) -> tuple[Statistic, str]:
@@ -186,17 +186,22 @@ def _bleu(candidates: Sequence[str], references: Sequence[str]) -> tuple[Statist
     except ImportError:
         raise _missing("sacrebleu") from None
     bleu = BLEU()
-    # BLEU is of a corpus: counts are added up over the drawn texts, then the score is taken.
-    each = [
+    # BLEU is defined for a corpus: the counts of the drawn texts are added up, then scored.
+    text_scores = [
         bleu.corpus_score([text], [[reference]])
         for text, reference in zip(candidates, references, strict=True)
     ]
-    orders = len(each[0].counts)
-    table = np.array([[*one.counts, *one.totals, one.sys_len, one.ref_len] for one in each])
+    orders = len(text_scores[0].counts)
+    table = np.array(
+        [
+            [*text_score.counts, *text_score.totals, text_score.sys_len, text_score.ref_len]
+            for text_score in text_scores
+        ]
+    )
 
-    def statistic(some: I64) -> float:
-        sums = [int(n) for n in table[some].sum(axis=0)]
-        whole = BLEU.compute_bleu(
+    def statistic(selection: I64) -> float:
+        sums = [int(n) for n in table[selection].sum(axis=0)]
+        total = BLEU.compute_bleu(
             correct=sums[:orders],
             total=sums[orders : 2 * orders],
             sys_len=sums[-2],
@@ -204,7 +209,7 @@ def _bleu(candidates: Sequence[str], references: Sequence[str]) -> tuple[Statist
             smooth_method=bleu.smooth_method,
             smooth_value=bleu.smooth_value,
         )
-        return float(whole.score)
+        return float(total.score)
 
     return statistic, f"sacrebleu {bleu.get_signature()}"
 
@@ -225,10 +230,10 @@ def _bertscore(folder: Path, layer: int | None) -> Measure:
         raise InputError("lab.score-layer", name=folder.name, code="usage")
 
     def measure(candidates: Sequence[str], references: Sequence[str]) -> tuple[Statistic, str]:
-        said = io.StringIO()
+        messages = io.StringIO()
         try:
-            with contextlib.redirect_stderr(said):
-                (_, _, f1), by = bert_score.score(
+            with contextlib.redirect_stderr(messages):
+                (_, _, f1), signature = bert_score.score(
                     list(candidates),
                     list(references),
                     model_type=str(folder),
@@ -236,10 +241,10 @@ def _bertscore(folder: Path, layer: int | None) -> Measure:
                     device="cpu",
                     return_hash=True,
                 )
-        except Exception as error:  # whatever a strange model makes of it
+        except Exception as error:  # an unknown model may raise anything
             raise ModelError("lab.score-bert", name=folder.name, why=str(error)) from error
-        # The package names the whole folder, which is nobody's affair but its owner's.
-        return _mean(f1.tolist()), f"bert-score {by}".replace(str(folder), folder.name)
+        # The package names the full path of the folder, which is private.
+        return _mean(f1.tolist()), f"bert-score {signature}".replace(str(folder), folder.name)
 
     return measure
 

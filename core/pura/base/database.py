@@ -53,19 +53,19 @@ class Kind:
     pragmas: tuple[str, ...] = ()
     read_upgraded: bool = False
 
-    def fault(self, situation: str, way_out: str) -> PuraError:
+    def fault(self, what: str, way_out: str) -> PuraError:
         """Return the error for a situation.
 
         Args:
-            situation: Key of the situation in the catalogue, without ``database.``.
+            what: Key of the situation in the catalogue, without ``database.``.
             way_out: Key of the advice.
         """
         return self.error(
-            f"database.{situation}",
+            f"database.{what}",
             noun=phrase(self.noun),
             whole=phrase(self.whole),
             way_out=phrase(way_out),
-            code="disk-full" if situation == "full" else None,
+            code="disk-full" if what == "full" else None,
         )
 
     def connect(

@@ -464,8 +464,8 @@ def trial_seconds(source: LanguageModel, plan: PowerPlan, checkpoint: Checkpoint
         )
         ids = np.concatenate([generated_text.ids for generated_text in generated])
         spans.append(time.perf_counter() - start)
-    few, many = _TRIAL_TOKENS
-    step = max(0.0, spans[1] - spans[0]) / (many - few)
+    short, long = _TRIAL_TOKENS
+    step = max(0.0, spans[1] - spans[0]) / (long - short)
     start = time.perf_counter()
     lap = read_as(source, ids, cell.key(0), plan.profile, checkpoint)
     reading = (time.perf_counter() - start) / ids.size

@@ -125,7 +125,9 @@ def _prove(network: Any, head: Head) -> None:
     with torch.inference_mode():
         ids = torch.arange(_PROBE_TOKENS, device=head.weight.device)[None] % head.rows
         passed: list[Any] = []
-        watch = decoder_of(network).register_forward_hook(lambda *seen: passed.append(seen[-1]))
+        watch = decoder_of(network).register_forward_hook(
+            lambda *arguments: passed.append(arguments[-1])
+        )
         try:
             expected = network(input_ids=ids, use_cache=False).logits[0].float()
             logits = head.logits(passed[-1].last_hidden_state[0])

@@ -1,7 +1,7 @@
-"""The key-aware greedy oracle: an attacker that no threat model grants, to find the bound's edge.
+"""The key-aware greedy oracle, an attacker beyond any threat model, to test the bound.
 
-It knows key and codeword, and exchanges the tokens whose exchange takes most aligned evidence away
-(paper, appendix "Key-aware oracle attack").
+It knows key and codeword, and replaces the tokens that reduce the aligned evidence most (paper,
+appendix "Key-aware oracle attack").
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ROUNDS = 5
 
 
 def aligned_evidence(reading: TextReading, key: SecretKey, profile: Profile, codeword: U8) -> F64:
-    """Return what each token says for the codeword, ``Σ_j (2c-1) Λ^(j)`` in nats; float64 [L]."""
+    """Return each token's evidence for the codeword, ``Σ_j (2c-1) Λ^(j)``, nats; float64 [L]."""
     steps = schedule(reading.ids, reading.entropy_bits, key, profile)
     out = np.zeros(reading.ids.size)
     out[steps.token] = _aligned(steps, reading.lo, reading.hi, profile, codeword)
@@ -32,8 +32,8 @@ def aligned_evidence(reading: TextReading, key: SecretKey, profile: Profile, cod
 
 def _aligned(steps: Schedule, lo: F64, hi: F64, profile: Profile, codeword: U8) -> F64:
     llr = local_evidence(steps, lo, hi, profile).llr_nats
-    place = (steps.index[:, None] + np.arange(3)) % codeword.size
-    return np.asarray(np.nansum(llr * (2.0 * codeword[place] - 1), axis=1))
+    positions = (steps.index[:, None] + np.arange(3)) % codeword.size
+    return np.asarray(np.nansum(llr * (2.0 * codeword[positions] - 1), axis=1))
 
 
 def oracle(
@@ -47,42 +47,42 @@ def oracle(
     propose: Callable[[I64], npt.NDArray[np.floating]],
     exact: bool = False,
 ) -> Attacked:
-    """Exchange tokens for those that hurt most.
+    """Replace tokens by those that reduce the evidence most.
 
     Args:
         ids: int64 [L].
-        rate: Share of the tokens that may be exchanged.
-        width: How many of the model's likeliest tokens are tried in each place.
+        rate: Share of the tokens that may be replaced.
+        width: Number of the model's likeliest tokens that are tried at each position.
         key: The key.
         profile: The profile.
         codeword: uint8 [n].
-        propose: Token ids to the verifier's logits [L, V]; row ``t`` predicts token ``t``. One
-            pass of the model gives the candidates and the reading; what the profile cuts off from
-            the distribution is not cut off here.
-        exact: Read every candidate anew instead of taking the intervals behind it as they are.
-            ``width`` times ``L`` passes of the model for each edit.
+        propose: Returns the verifier's logits [L, V] for token ids; row ``t`` predicts token
+            ``t``. One pass of the model gives candidates and reading, without the profile's
+            truncation.
+        exact: Whether to read the text again for every candidate instead of keeping the later
+            intervals: ``width`` times ``L`` passes of the model for each edit.
     """
     budget, out = count_of(ids.size, rate), ids.copy()
     origin = np.arange(ids.size)
     while budget > 0:
         tried = _exact if exact else _cheap
         gain, best = tried(out, origin >= 0, width, key, profile, codeword, propose)
-        most = 1 if exact else max(1, -(-count_of(ids.size, rate) // ROUNDS))
-        chosen: list[int] = []
-        for place in np.argsort(gain, kind="stable").tolist():
-            if gain[place] >= 0 or len(chosen) == min(most, budget):
+        limit = 1 if exact else max(1, -(-count_of(ids.size, rate) // ROUNDS))
+        edited: list[int] = []
+        for position in np.argsort(gain, kind="stable").tolist():
+            if gain[position] >= 0 or len(edited) == min(limit, budget):
                 break
-            if all(abs(place - other) > profile.context_window for other in chosen):
-                chosen.append(place)
-        if not chosen:
+            if all(abs(position - earlier) > profile.context_window for earlier in edited):
+                edited.append(position)
+        if not edited:
             break
-        out[chosen], origin[chosen] = best[chosen], -1
-        budget -= len(chosen)
+        out[edited], origin[edited] = best[edited], -1
+        budget -= len(edited)
     return result(ids, out, origin)
 
 
 def _offered(logits: npt.NDArray[np.floating], ids: I64, width: int) -> I64:
-    """Return the likeliest other tokens of each place; int64 [L, width]."""
+    """Return the likeliest other tokens at each position; int64 [L, width]."""
     rows = np.array(logits, dtype=np.float64)
     rows[np.arange(ids.size), ids] = -np.inf
     return np.asarray(np.argpartition(-rows, width, axis=1)[:, :width])
@@ -107,11 +107,11 @@ def _exact(
     gain, best = np.full(ids.size, np.inf), ids.copy()
     for t, offered in enumerate(_offered(logits, ids, width)):
         for token in offered.tolist() if free[t] and t else ():
-            other = ids.copy()
-            other[t] = token
-            then = evidence(other, propose(other))
-            if then - now < gain[t]:
-                gain[t], best[t] = then - now, token
+            candidate = ids.copy()
+            candidate[t] = token
+            changed = evidence(candidate, propose(candidate))
+            if changed - now < gain[t]:
+                gain[t], best[t] = changed - now, token
     return gain, best
 
 
@@ -124,7 +124,7 @@ def _cheap(
     codeword: U8,
     propose: Callable[[I64], npt.NDArray[np.floating]],
 ) -> tuple[F64, I64]:
-    """Score all places at once: entropies, and the intervals behind a place, stay as they are."""
+    """Score all positions at once, with unchanged entropies and later intervals."""
     logits, window = propose(ids), profile.context_window
     offered = _offered(logits, ids, width)
     reading, lo, hi = _look(logits, ids, offered, key, profile)
@@ -132,20 +132,20 @@ def _cheap(
     arity = np.searchsorted(
         np.array(profile.entropy_thresholds_bits), reading.entropy_bits, side="right"
     )
-    # One made-up step for every place, candidate and token that the exchange touches.
+    # One hypothetical step for every position, candidate and token that a replacement affects.
     rows: list[tuple[int, int, int, float, int, float, float]] = []
     for t in np.flatnonzero(free).tolist():
         for c, token in enumerate(offered[t].tolist() if t else ()):
-            other = ids[max(t - window, 0) : t + window + 1].copy()
+            edited_ids = ids[max(t - window, 0) : t + window + 1].copy()
             base = max(t - window, 0)
-            other[t - base] = token
+            edited_ids[t - base] = token
             for u in range(max(t, window), min(t + window + 1, ids.size)):
                 if not arity[u]:
                     continue
-                context = context_bytes(other[u - window - base : u - base])
+                context = context_bytes(edited_ids[u - window - base : u - base])
                 phase = unit_interval(key.prf(LABEL_SEED, context))
                 index = key.prf(LABEL_INDEX, context) % codeword.size
-                own = u == t
+                is_edited = u == t
                 rows.append(
                     (
                         t * width + c,
@@ -153,8 +153,8 @@ def _cheap(
                         int(arity[u]),
                         phase,
                         index,
-                        float(lo[t, c] if own else reading.lo[u]),
-                        float(hi[t, c] if own else reading.hi[u]),
+                        float(lo[t, c] if is_edited else reading.lo[u]),
+                        float(hi[t, c] if is_edited else reading.hi[u]),
                     )
                 )
     gain, best = np.full(ids.size, np.inf), ids.copy()
@@ -170,23 +170,23 @@ def _cheap(
         index=indices,
         gate=np.zeros(case.size, np.uint8),
     )
-    then = np.bincount(
+    changed = np.bincount(
         case, weights=_aligned(steps, los, his, profile, codeword), minlength=ids.size * width
     ).reshape(ids.size, width)
     padded = np.concatenate([now, np.zeros(window)])
     before = sum(padded[k : k + ids.size] for k in range(window + 1))
-    change = then - np.asarray(before)[:, None]
+    change = changed - np.asarray(before)[:, None]
     change[~free] = np.inf
     change[0] = np.inf
-    at = change.argmin(axis=1)
+    best_candidate = change.argmin(axis=1)
     rows_of = np.arange(ids.size)
-    return change[rows_of, at], offered[rows_of, at]
+    return change[rows_of, best_candidate], offered[rows_of, best_candidate]
 
 
 def _look(
     logits: npt.NDArray[np.floating], ids: I64, offered: I64, key: SecretKey, profile: Profile
 ) -> tuple[TextReading, F64, F64]:
-    """Return the reading of the text, and where offered tokens lie; float64 [L, width] each."""
+    """Return the reading of the text, and the intervals of offered tokens; float64 [L, width]."""
     order = key.vocabulary_order(logits.shape[1])
     rank = np.empty_like(order)
     rank[order] = np.arange(order.size)
@@ -199,9 +199,12 @@ def _look(
         p /= total
         entropy[t] = (np.log(total) - p @ x) / np.log(2)
         mass = np.cumsum(p[order])
-        at = rank[tokens[t]]
-        hi[t], lo[t] = np.minimum(mass[at], 1.0), np.maximum(mass[at] - p[tokens[t]], 0.0)
-    entropy[:1] = 0.0  # nothing predicts the first token
+        token_ranks = rank[tokens[t]]
+        hi[t], lo[t] = (
+            np.minimum(mass[token_ranks], 1.0),
+            np.maximum(mass[token_ranks] - p[tokens[t]], 0.0),
+        )
+    entropy[:1] = 0.0  # the first token has no prediction
     hi = np.maximum(lo, hi)
     reading = TextReading(
         ids=ids, entropy_bits=entropy, probability=hi[:, 0] - lo[:, 0], lo=lo[:, 0], hi=hi[:, 0]

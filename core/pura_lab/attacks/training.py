@@ -1,13 +1,13 @@
 """Attackers that learn: the training halves of Diaa et al. and of RLCracker.
 
-Diaa et al. know the scheme and not the key: they mark texts under surrogate keys of their own, let
-a model rewrite them, and have it learn to prefer rewritings whose mark is gone and whose sense is
-kept (direct preference optimisation). RLCracker learns from its reward alone (group relative policy
-optimisation, :func:`~pura.measure.attacks.rewrite.rewards`). Whoever learnt rewrites like any local
-model: ``pura lab attack paraphrase --model DIR``.
+Diaa et al. know the scheme but not the key: they mark texts with surrogate keys, let a model
+rewrite them, and train it to prefer rewritings that lose the mark and keep the sense (direct
+preference optimisation). RLCracker learns from its reward alone (group relative policy
+optimisation, :func:`~pura.measure.attacks.rewrite.rewards`). The trained model rewrites like any
+local model: ``pura lab attack paraphrase --model DIR``.
 
-Both papers train adapters of models with three billion weights and more, and judge sense with a
-trained model. Here all weights of the given model learn, and sense is the likeness of the words.
+Both papers train adapters of models with three billion weights and more, and judge the sense with a
+trained model. Here all weights of the given model learn, and sense is the similarity of the words.
 """
 
 from __future__ import annotations
@@ -32,23 +32,23 @@ if TYPE_CHECKING:
 
     from pura.model.load import LanguageModel
 
-GONE: Final = 2.0
-"""log10 e below which a mark counts as gone."""
+REMOVED_BELOW: Final = 2.0
+"""log10 e below which a mark counts as removed."""
 
 
 def surrogates(
     model: LanguageModel, prompts: Sequence[str], profile: Profile, *, tokens: int, seed: int
 ) -> list[tuple[str, SecretKey]]:
-    """Write a text after each prompt, with a key and a payload of its own.
+    """Write a text for each prompt, with its own key and payload.
 
-    The keys are the attacker's and guard nothing.
+    The keys are the attacker's and are not secret.
     """
     from pura.embed.generate import generate_batch
 
     rng = np.random.default_rng(seed)
     keys = [SecretKey(rng.bytes(KEY_BYTES)) for _ in prompts]
     bits = rng.integers(0, 2, (len(prompts), profile.payload_bits))
-    made = generate_batch(
+    generated = generate_batch(
         model,
         prompts,
         [Payload.from_bits(row) for row in bits],
@@ -58,7 +58,7 @@ def surrogates(
         seed=seed,
         ignore_eos=True,
     )
-    return [(m.text, key) for m, key in zip(made, keys, strict=True)]
+    return [(m.text, key) for m, key in zip(generated, keys, strict=True)]
 
 
 def strength(model: LanguageModel, profile: Profile, key: SecretKey, text: str) -> float:
@@ -68,8 +68,8 @@ def strength(model: LanguageModel, profile: Profile, key: SecretKey, text: str) 
     ids = tokenise(model.tokenizer, text).ids
     if not ids.size:
         return 0.0
-    seen = read(model, ids, keys=[key], profile=profile)
-    reading = TextReading.of(seen)
+    model_reading = read(model, ids, keys=[key], profile=profile)
+    reading = TextReading.of(model_reading)
     steps = schedule(reading.ids, reading.entropy_bits, key, profile)
     return decide(reading, steps, profile, prompt_known=False).log10_e
 
@@ -82,42 +82,42 @@ def preferences(
     writer: TextWriter,
     tries: int,
     seed: int,
-    least: float = 0.6,
+    min_likeness: float = 0.6,
 ) -> list[tuple[str, str, str]]:
-    """Rewrite marked texts and keep, of each, a rewriting to prefer and one to avoid.
+    """Rewrite marked texts, and select for each a preferred and a rejected rewriting.
 
     Args:
-        texts: Texts, each with the surrogate key that it is marked with.
-        left: What is left of a key's mark in a rewriting, log10 e (:func:`strength`).
-        tools: For the likeness.
-        writer: Rewrites.
-        tries: Rewritings of each text.
-        seed: Of the sampling.
-        least: Likeness below which the sense counts as lost.
+        texts: Texts, each with its surrogate key.
+        left: Returns the remaining evidence in a rewriting, log10 e (:func:`strength`).
+        tools: Tools to measure similarity.
+        writer: The writer that rewrites.
+        tries: Number of rewritings of each text.
+        seed: Seed of the sampling.
+        min_likeness: Similarity below which the sense counts as lost.
 
     Returns:
-        For each text that has both kinds: the text, a rewriting that keeps its sense without the
-        mark, and one with the mark or without the sense. Others teach nothing.
+        For each text with both kinds: the text, a rewriting that keeps its sense without the mark,
+        and one that keeps the mark or loses the sense.
     """
     assert tools.tokenise is not None
-    rng, found = np.random.default_rng(seed), []
+    rng, pairs = np.random.default_rng(seed), []
     for marked, key in texts:
-        role, asked = request(marked)
-        most = 40 + 2 * len(marked.split())
+        role, request_text = request(marked)
+        limit = 40 + 2 * len(marked.split())
         good: list[tuple[float, str]] = []
         bad: list[tuple[float, str]] = []
         for _ in range(tries):
-            new = writer(role, asked, seed=int(rng.integers(1 << 31)), tokens=most)
+            new = writer(role, request_text, seed=int(rng.integers(1 << 31)), tokens=limit)
             if not new.strip():
                 continue
             pair = [(text, tools.tokenise(text)) for text in (marked, new)]
             like = damage(pair[0], pair[1], replace(tools, propose=None)).similarity
             evidence = left(key, new)
-            kept = like >= least and evidence < GONE
-            (good if kept else bad).append((evidence - 10 * like, new))
+            preserved = like >= min_likeness and evidence < REMOVED_BELOW
+            (good if preserved else bad).append((evidence - 10 * like, new))
         if good and bad:
-            found.append((marked, min(good)[1], max(bad)[1]))
-    return found
+            pairs.append((marked, min(good)[1], max(bad)[1]))
+    return pairs
 
 
 def learn_preferences(
@@ -130,19 +130,19 @@ def learn_preferences(
     seed: int = 1,
     checkpoint: Checkpoint = never_cancelled,
 ) -> tuple[LanguageModel, list[float]]:
-    """Have a model learn from preferences (Rafailov et al. 2023), one pair a step.
+    """Train a model on preferences (Rafailov et al. 2023), one pair for each step.
 
     Args:
-        model: The model; it stays as it is and is the reference.
-        pairs: What it shall prefer.
-        steps: How many.
-        rate: Of learning (AdamW).
-        beta: How far it may leave the reference.
-        seed: Of the order of the pairs.
+        model: The model, which is not changed and serves as reference.
+        pairs: Text, preferred and rejected rewriting.
+        steps: Number of steps.
+        rate: Learning rate (AdamW).
+        beta: Weight that keeps the model near the reference.
+        seed: Seed of the order of the pairs.
         checkpoint: Called before each step; may raise.
 
     Returns:
-        The model that learnt, and the loss of each step.
+        The trained model, and the loss of each step.
     """
     import torch
 
@@ -150,10 +150,10 @@ def learn_preferences(
     ask, rng, losses = ModelWriter(model), np.random.default_rng(seed), []
     for _ in range(steps):
         checkpoint()
-        text, chosen, rejected = pairs[int(rng.integers(len(pairs)))]
+        text, preferred, rejected = pairs[int(rng.integers(len(pairs)))]
         start = ask.request(*request(text))
         margin = torch.zeros(())
-        for answer, sign in ((chosen, 1.0), (rejected, -1.0)):
+        for answer, sign in ((preferred, 1.0), (rejected, -1.0)):
             ids = tokenise(model.tokenizer, answer).ids.tolist()
             with torch.no_grad():
                 before = _log_p(model.network, start, ids).sum()
@@ -176,56 +176,57 @@ def learn_rewards(
     seed: int = 1,
     checkpoint: Checkpoint = never_cancelled,
 ) -> tuple[LanguageModel, list[float]]:
-    """Have a model learn from rewards (GRPO, Shao et al. 2024), one text a step.
+    """Train a model on rewards (GRPO, Shao et al. 2024), one text for each step.
 
-    A group of rewritings is drawn from the model as it is; each is as good as its reward lies above
-    the group's, in spreads; the k3 estimate holds the model near its beginning.
+    A group of rewritings is drawn from the current model. The advantage of each is its reward above
+    the mean of the group, in standard deviations; the k3 estimate keeps the model near its initial
+    state.
 
     Args:
-        model: The model; it stays as it is.
+        model: The model, which is not changed.
         texts: Marked texts to rewrite.
-        reward: Rewards of some rewritings of a text.
-        steps: How many.
-        group: Rewritings of a text.
-        rate: Of learning (AdamW).
-        beta: Weight of the divergence from the beginning.
-        tokens: The most tokens of a rewriting.
-        seed: Of order and sampling.
+        reward: Returns the rewards of some rewritings of a text.
+        steps: Number of steps.
+        group: Number of rewritings of a text.
+        rate: Learning rate (AdamW).
+        beta: Weight of the divergence from the initial state.
+        tokens: Largest number of tokens of a rewriting.
+        seed: Seed of order and sampling.
         checkpoint: Called before each step; may raise.
 
     Returns:
-        The model that learnt, and the mean reward of each step.
+        The trained model, and the mean reward of each step.
     """
     import torch
 
     policy, learning = _learner(model, rate)
     ask = ModelWriter(replace(model, network=policy))
-    rng, seen = np.random.default_rng(seed), []
+    rng, mean_rewards = np.random.default_rng(seed), []
     for _ in range(steps):
         checkpoint()
         text = texts[int(rng.integers(len(texts)))]
-        role, asked = request(text)
-        start = ask.request(role, asked)
+        role, request_text = request(text)
+        start = ask.request(role, request_text)
         seeds = rng.integers(1 << 31, size=group).tolist()
-        some = [ask(role, asked, seed=s, tokens=tokens) for s in seeds]
-        some = [s for s in some if s.strip()]
-        if len(some) < 2:
+        rewritings = [ask(role, request_text, seed=s, tokens=tokens) for s in seeds]
+        rewritings = [s for s in rewritings if s.strip()]
+        if len(rewritings) < 2:
             continue
-        worth = reward(text, some)
-        seen.append(float(worth.mean()))
+        worth = reward(text, rewritings)
+        mean_rewards.append(float(worth.mean()))
         better = (worth - worth.mean()) / (worth.std() + 1e-4)
         loss = torch.zeros(())
-        for answer, gain in zip(some, better.tolist(), strict=True):
+        for answer, gain in zip(rewritings, better.tolist(), strict=True):
             ids = tokenise(model.tokenizer, answer).ids.tolist()
-            said = _log_p(policy, start, ids)
+            log_p = _log_p(policy, start, ids)
             with torch.no_grad():
-                apart = _log_p(model.network, start, ids)
-            apart = apart - said
-            away = torch.exp(apart) - apart - 1
-            gained = gain * torch.exp(said - said.detach())
-            loss = loss + (beta * away - gained).mean() / len(some)
+                log_ratio = _log_p(model.network, start, ids)
+            log_ratio = log_ratio - log_p
+            away = torch.exp(log_ratio) - log_ratio - 1
+            gained = gain * torch.exp(log_p - log_p.detach())
+            loss = loss + (beta * away - gained).mean() / len(rewritings)
         _step(loss, learning)
-    return _learnt(model, policy, f"{model.name} after {steps} rewards"), seen
+    return _learnt(model, policy, f"{model.name} after {steps} rewards"), mean_rewards
 
 
 def _learner(model: LanguageModel, rate: float) -> tuple[Any, torch.optim.Optimizer]:
@@ -251,8 +252,8 @@ def _log_p(network: Any, start: Sequence[int], ids: Sequence[int]) -> torch.Tens
     fed = torch.tensor([[*start, *ids]], device=device)
     logits = network(input_ids=fed, use_cache=False).logits[0, len(start) - 1 : -1]
     picked = fed[0, len(start) :, None]
-    said: torch.Tensor = logits.float().log_softmax(dim=1).gather(1, picked)[:, 0]
-    return said
+    log_p: torch.Tensor = logits.float().log_softmax(dim=1).gather(1, picked)[:, 0]
+    return log_p
 
 
 def _step(loss: torch.Tensor, learning: torch.optim.Optimizer) -> float:

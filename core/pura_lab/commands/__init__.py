@@ -103,17 +103,24 @@ def attack(
         dipper=dipper,
         translators=tuple(translator or ()),
     )
-    done = attack_text(tools, attack=name, text=text, seed=seed, strength=strength, params=params)
-    hit = done.damage
+    attacked = attack_text(
+        tools, attack=name, text=text, seed=seed, strength=strength, params=params
+    )
+    hit = attacked.damage
     if as_json:
-        row = {"text": done.text, "ids": done.ids.tolist(), "by": done.writer, **vars(hit)}
+        row = {
+            "text": attacked.text,
+            "ids": attacked.ids.tolist(),
+            "by": attacked.writer,
+            **vars(hit),
+        }
         with rows_into(output) if output is not None else nullcontext():
             write_row(row, "attack")
         return
     if output is not None:
-        write_or_refuse(output, done.text.encode(), InputError)
+        write_or_refuse(output, attacked.text.encode(), InputError)
     else:
-        write_text(done.text)
+        write_text(attacked.text)
     err.print(
         say(
             "lab.hit",
@@ -125,8 +132,8 @@ def attack(
             after=f"{hit.perplexity or math.nan:.1f}",
         )
     )
-    if done.writer:
-        err.print(say("lab.by", name=done.writer))
+    if attacked.writer:
+        err.print(say("lab.by", name=attacked.writer))
 
 
 @app.command("decompose")
@@ -146,28 +153,28 @@ def decompose(
     """Say what an edit did to a mark: what survived, how strong it is, what the bound says."""
     from pura.usecases.measurements import decompose_text
 
-    with session(device, dtype) as at:
-        shared = load_profile(at, profile)
-        done = decompose_text(
-            at,
+    with session(device, dtype) as workspace:
+        shared = load_profile(workspace, profile)
+        decomposition = decompose_text(
+            workspace,
             original=read_text(original),
             edited=read_text(edited),
             payload=payload_of(shared, payload, None),
-            key=find_key(at, key, key_file),
+            key=find_key(workspace, key, key_file),
             profile=shared,
             model=model,
         )
     if as_json:
-        readings = done.readings
+        readings = decomposition.readings
         write_row(
             {
-                "paper": vars(done.paper.margin),
-                "exact": vars(done.exact.margin),
-                "paper_interval": _ends(done.paper),
-                "exact_interval": _ends(done.exact),
-                "paper_bits": [vars(bit) for bit in done.paper_bits],
-                "exact_bits": [vars(bit) for bit in done.exact_bits],
-                "outcome": vars(done.outcome),
+                "paper": vars(decomposition.paper.margin),
+                "exact": vars(decomposition.exact.margin),
+                "paper_interval": _ends(decomposition.paper),
+                "exact_interval": _ends(decomposition.exact),
+                "paper_bits": [vars(bit) for bit in decomposition.paper_bits],
+                "exact_bits": [vars(bit) for bit in decomposition.exact_bits],
+                "outcome": vars(decomposition.outcome),
                 "token": readings.token.tolist(),
                 "position": readings.position.tolist(),
                 "z": readings.z.tolist(),
@@ -176,14 +183,14 @@ def decompose(
             "decomposition",
         )
         return
-    for name, found in (("lab.paper", done.paper), ("lab.exact", done.exact)):
+    for name, part in (("lab.paper", decomposition.paper), ("lab.exact", decomposition.exact)):
         out.print(say(name))
-        ends = _ends(found)
+        ends = _ends(part)
         values = {
-            k: f"{v:.3f} ({ends[k][0]:.3f}-{ends[k][1]:.3f})" for k, v in vars(found.margin).items()
+            k: f"{v:.3f} ({ends[k][0]:.3f}-{ends[k][1]:.3f})" for k, v in vars(part.margin).items()
         }
         out.print(say("lab.margin", **values))
-    right = done.outcome
+    right = decomposition.outcome
     out.print(
         say(
             "lab.right",
@@ -241,11 +248,11 @@ def run(
     from pura.cli.progress import bars
     from pura_lab.usecases.experiments import list_experiments, run_experiments
 
-    wanted = list(list_experiments()) if names == ["all"] else names
-    with bars({"experiment": "bar.experiment"}) as tell:
+    selected = list(list_experiments()) if names == ["all"] else names
+    with bars({"experiment": "bar.experiment"}) as report:
         for table, path in run_experiments(
             environment(device, dtype),
-            wanted,
+            selected,
             output=output,
             texts=texts,
             full=full,
@@ -253,14 +260,14 @@ def run(
             cache=cache,
             judge=judge,
             attacker=attacker,
-            progress=tell,
+            progress=report,
         ):
             err.print(say("lab.written", name=str(path)))
             sys.stdout.write(table + "\n")
 
 
-def _ends(found: Decomposition) -> dict[str, tuple[float, float]]:
-    return {k: (low, getattr(found.high, k)) for k, low in vars(found.low).items()}
+def _ends(decomposition: Decomposition) -> dict[str, tuple[float, float]]:
+    return {k: (low, getattr(decomposition.high, k)) for k, low in vars(decomposition.low).items()}
 
 
 def _percent(rate: float) -> str:
@@ -268,14 +275,14 @@ def _percent(rate: float) -> str:
 
 
 def _settings(pairs: list[str]) -> dict[str, float]:
-    found = {}
+    settings = {}
     for pair in pairs:
         name, _, value = pair.partition("=")
         try:
-            found[name] = float(value)
+            settings[name] = float(value)
         except ValueError:
             raise InputError("command.field", bad=pair, code="usage") from None
-    return found
+    return settings
 
 
 def read_text(name: str) -> str:

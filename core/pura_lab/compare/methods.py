@@ -1,4 +1,4 @@
-"""Who stands on the bench, and where rows of probabilities come from."""
+"""The schemes that are compared, and the sources of their probabilities."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Bench:
-    """What schemes are built on.
+    """The data from which schemes are built.
 
     Attributes:
         vocab_size: ``V``.
-        segments: For RS-BH, the segment of each token, by payload length.
-        proxy: For CTWL.
+        segments: Returns the segment of each token for a payload length, for RS-BH.
+        proxy: Proxy model for CTWL.
     """
 
     vocab_size: int
@@ -47,12 +47,12 @@ class Method:
     """A scheme with its settings.
 
     Attributes:
-        name: For programs, and in results.
-        unbiased: For a fixed message.
-        make: Builds the scheme; None: PURA.
-        code: Of PURA, ``spc`` or ``tbcc``.
-        bits: The only payload lengths that are feasible; all when empty.
-        published: Match rate in percent by payload length, as the PURA paper's table has it
+        name: Name for programs and in results.
+        unbiased: Whether the scheme is unbiased for a fixed message.
+        make: Builds the scheme; None for PURA.
+        code: Code of PURA, ``spc`` or ``tbcc``.
+        bits: Feasible payload lengths; empty for all.
+        published: Match rate in percent by payload length, from the table of the PURA paper
             (C4, Llama-3 8B, 200 tokens).
     """
 
@@ -64,7 +64,7 @@ class Method:
     published: Mapping[int, float] = field(default_factory=dict)
 
     def carries(self, bits: int) -> bool:
-        """Tell whether the payload length is feasible."""
+        """Return whether the payload length is feasible."""
         return not self.bits or bits in self.bits
 
 
@@ -127,7 +127,7 @@ METHODS: Final[dict[str, Method]] = {
         _row("ctwl-2", _ctwl, 99.3, 97.0, unbiased=False, bits=(12, 18)),
     )
 }
-"""With a message; the first are the most important."""
+"""Schemes with a message, the most important first."""
 
 ZERO_BIT: Final[dict[str, Callable[..., Rival]]] = {
     "kgw": Kgw,
@@ -137,10 +137,10 @@ ZERO_BIT: Final[dict[str, Callable[..., Rival]]] = {
     "its": Its,
     "synthid": SynthId,
 }
-"""Without a message: for what is printed as a p-value."""
+"""Schemes without a message, for their printed p-values."""
 
 
-_STRIDE = 7  # through the prompts, so that a few texts are of all kinds
+_STRIDE = 7  # step through the prompts, so that a few texts cover all kinds
 
 
 class Source(Protocol):
@@ -151,10 +151,10 @@ class Source(Protocol):
         """``V``."""
 
     def begin(self, numbers: Sequence[int]) -> None:
-        """Begin texts; the same number begins alike under every scheme."""
+        """Begin texts; a number has the same beginning under every scheme."""
 
     def rows(self, tokens: I64 | None) -> F64:
-        """Take the tokens [B] chosen last, None at first; return the next laws, float64 [B, V]."""
+        """Read the last chosen tokens [B], None at first; return the next laws, float64 [B, V]."""
 
 
 class ModelSource:
@@ -162,7 +162,7 @@ class ModelSource:
 
     Args:
         model: The model.
-        prompts: The study's, unless told otherwise.
+        prompts: Prompts of the texts, by default those of the study.
     """
 
     def __init__(self, model: LanguageModel, prompts: Sequence[str] = STUDY) -> None:
@@ -177,7 +177,7 @@ class ModelSource:
         return self._model.vocab_size
 
     def prompt(self, number: int) -> str:
-        """Return what opens a text."""
+        """Return the prompt of a text."""
         return self._prompts[number * _STRIDE % len(self._prompts)]
 
     def begin(self, numbers: Sequence[int]) -> None:
@@ -197,10 +197,10 @@ class ModelSource:
 
 
 class LawSource:
-    """Laws that a model said while it wrote plain texts, said again whatever is chosen.
+    """Laws that a model gave while it wrote plain texts, replayed for any chosen tokens.
 
-    What a scheme chooses has no influence on what comes next, so a whole study needs one pass of
-    the model. The vocabulary is cut to the commonest tokens.
+    The chosen tokens do not affect the next laws, so a complete study needs a single pass of the
+    model. The vocabulary is reduced to the commonest tokens.
 
     Args:
         laws: float32 [streams, steps, V].
@@ -229,38 +229,38 @@ class LawSource:
 
 
 def record_laws(
-    model: LanguageModel, streams: int, steps: int, kept: int, seed: int
+    model: LanguageModel, streams: int, steps: int, common_tokens: int, seed: int
 ) -> npt.NDArray[np.float32]:
-    """Write plain texts and keep what the model said, for its commonest tokens.
+    """Write plain texts, and record the model's laws for its commonest tokens.
 
     Args:
         model: The model.
-        streams: Texts.
-        steps: Tokens of each.
-        kept: Tokens of the vocabulary that are kept, those with the largest mean.
-        seed: Of the draws.
+        streams: Number of texts.
+        steps: Tokens of each text.
+        common_tokens: Number of tokens that are kept, those with the largest mean probability.
+        seed: Seed of the draws.
 
     Returns:
-        float32 [streams, steps, kept].
+        float32 [streams, steps, common_tokens].
     """
     source = ModelSource(model)
     source.begin(range(streams))
     rng = np.random.default_rng(seed)
-    said = np.empty((streams, steps, source.vocab_size), dtype=np.float32)
+    laws = np.empty((streams, steps, source.vocab_size), dtype=np.float32)
     tokens = None
     for step in range(steps):
         rows = source.rows(tokens)
-        said[:, step] = rows
+        laws[:, step] = rows
         tokens = np.array([draw(row, rng.random()) for row in rows])
-    top = np.sort(np.argsort(-said.mean(axis=(0, 1)))[:kept])
-    out = said[:, :, top]
+    top = np.sort(np.argsort(-laws.mean(axis=(0, 1)))[:common_tokens])
+    out = laws[:, :, top]
     return np.asarray(out / out.sum(axis=2, keepdims=True))
 
 
 def bench_of(model: LanguageModel, source: LawSource | ModelSource) -> Bench:
-    """Return what schemes are built on; token frequencies are those that the source expects.
+    """Return the data for schemes; token frequencies are estimated from the source.
 
-    What it expects after the first prompts stands in for a corpus.
+    Its predictions after the first prompts replace a corpus.
     """
     source.begin(range(24))
     frequency = source.rows(None).mean(axis=0)
@@ -273,7 +273,7 @@ def bench_of(model: LanguageModel, source: LawSource | ModelSource) -> Bench:
 
 
 def proxy_of(model: LanguageModel) -> Proxy:
-    """Return what CTWL asks for a law: a model that sees a window alone."""
+    """Return the proxy of CTWL: a model that sees only a window."""
 
     def proxy(windows: I64) -> F64:
         import torch
@@ -283,8 +283,8 @@ def proxy_of(model: LanguageModel) -> Proxy:
         with torch.inference_mode():
             for first in range(0, len(windows), 32):
                 part = fed[first : first + 32]
-                said = model.network(input_ids=part, use_cache=False, logits_to_keep=1).logits
-                parts.append(said[:, -1, : model.vocab_size].double().softmax(dim=1).cpu())
+                logits = model.network(input_ids=part, use_cache=False, logits_to_keep=1).logits
+                parts.append(logits[:, -1, : model.vocab_size].double().softmax(dim=1).cpu())
         out: F64 = torch.cat(parts).numpy()
         return out
 

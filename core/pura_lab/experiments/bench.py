@@ -1,4 +1,4 @@
-"""What all experiments stand on: cells, texts and their keeping."""
+"""The foundation of all experiments: cells, texts and their storage."""
 
 from __future__ import annotations
 
@@ -33,21 +33,22 @@ if TYPE_CHECKING:
 
 
 Cell = Mapping[str, Any]
-"""What makes a cell: plain values by name; the names are columns of the result."""
+"""Settings of a cell: plain values by name; the names are columns of the result."""
 Row = Mapping[str, Any]
-"""What was measured of one text: numbers, truth values, and lists that figures need."""
+"""Measurements of one text: numbers, truth values, and lists for figures."""
 
 DRAWS: Final = 1000
+"""Draws of the bootstrap."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Scale:
-    """How much is done.
+    """Extent of an experiment.
 
     Attributes:
-        texts: Texts a cell.
-        full: Every cell, instead of those that show the shape.
-        judge: The model that judges how good texts are; empty for one of letters.
+        texts: Texts of a cell.
+        full: Whether to run every cell, instead of those that show the trend.
+        judge: The model that judges the quality of texts; empty for a letter model.
         attacker: The model that attacks texts; empty for the one that wrote them.
     """
 
@@ -59,12 +60,12 @@ class Scale:
 
 @dataclass(frozen=True, kw_only=True)
 class Number:
-    """A mean with its 95 % interval: Wilson's for shares, else of the bootstrap over texts.
+    """A mean with its 95 % interval: Wilson's for shares, otherwise from a bootstrap over texts.
 
     Attributes:
         value: The mean.
-        low: Lower end.
-        high: Upper end.
+        low: Lower end of the interval.
+        high: Upper end of the interval.
     """
 
     value: float
@@ -77,20 +78,19 @@ class Experiment:
     """One experiment.
 
     Attributes:
-        name: As it is asked for.
-        title: For people.
-        paper: The figure or table of the paper that it answers.
-        cells: Its cells at a scale, the most important first.
-        row: What is measured of text ``number`` in a cell.
-        columns: Measured columns that its table shows; others are in the Parquet file.
-        x: The column along the axis of its figure.
-        y: The columns that are drawn, one line each.
-        lines: Columns of the cells that make further lines.
-        panels: Column of the cells that makes a picture each; empty for one.
-        log: The axis is logarithmic.
-        pooled: Numbers of a cell that are of all its texts together, with their intervals if they
-            have some.
-        most: Texts a cell at most, where a text is dear.
+        name: Name in commands.
+        title: Title for people.
+        paper: Corresponding figure or table of the paper.
+        cells: Returns its cells at a scale, the most important first.
+        row: Measures text ``number`` of a cell.
+        columns: Measured columns in its table; others are in the Parquet file.
+        x: Column along the axis of its figure.
+        y: Columns that are drawn, one line each.
+        lines: Columns of the cells with separate lines.
+        panels: Column of the cells with separate panels; empty for a single panel.
+        log: Whether the axis is logarithmic.
+        pooled: Returns numbers of all texts of a cell together, with intervals if available.
+        max_texts: Most texts of a cell, if a text is expensive; None for no limit.
     """
 
     name: str
@@ -105,18 +105,18 @@ class Experiment:
     panels: str = ""
     log: bool = False
     pooled: Callable[[Sequence[Row]], Mapping[str, Number | float]] | None = None
-    most: int | None = None
+    max_texts: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class CellResult:
-    """A cell and what its texts gave.
+    """A cell and the results of its texts.
 
     Attributes:
         cell: The cell.
-        texts: How many.
-        numbers: By measured column.
-        rows: One a text.
+        texts: Number of texts.
+        numbers: Means by measured column.
+        rows: One row for each text.
     """
 
     cell: Cell
@@ -126,7 +126,7 @@ class CellResult:
 
 
 def summarise(experiment: Experiment, cell: Cell, rows: Sequence[Row]) -> CellResult:
-    """Add up the texts of a cell."""
+    """Summarise the texts of a cell."""
     rng = np.random.default_rng(1)
     numbers = {}
     for name, first in rows[0].items():
@@ -150,13 +150,13 @@ def summarise(experiment: Experiment, cell: Cell, rows: Sequence[Row]) -> CellRe
 
 PLAIN: Final = ("plain", "plain-again")
 """Two independent samples without a mark."""
-OURS: Final = ("pura", "pura-keys")
-"""All texts under one key, as an organisation writes them; and each under a key of its own."""
-BITS: Final = 36
+PURA_MARKS: Final = ("pura", "pura-keys")
+"""PURA with one key for all texts, as in an organisation; and with a separate key for each text."""
+BITS: Final = 36  # payload length of all schemes
 
 
 def prompts() -> tuple[str, ...]:
-    """Return what opens the texts, of all three kinds; no two numbers below 500 share one."""
+    """Return prompts of all three kinds; no two text numbers below 500 share one."""
     return tuple(p for domain in DOMAINS for p in prompts_of(domain))
 
 
@@ -172,23 +172,23 @@ def write_texts(
     """Write texts at temperature 1, each of them ``tokens`` long.
 
     Args:
-        model: Writes.
-        mark: One of :data:`PLAIN` or :data:`OURS`, or a scheme of ``pura lab compare``, which
-            gets one key for all texts. Every text has a payload of its own.
-        numbers: Of the texts; a number has the same prompt under every mark.
-        tokens: Length of each.
-        seed: Of keys, payloads and random draws.
+        model: The writing model.
+        mark: One of :data:`PLAIN` or :data:`PURA_MARKS`, or a scheme of ``pura lab compare``, which
+            gets one key for all texts. Every text has its own payload.
+        numbers: Numbers of the texts; a number has the same prompt under every mark.
+        tokens: Length of each text, in tokens.
+        seed: Seed of keys, payloads and random draws.
         checkpoint: Called before every step; may raise.
 
     Returns:
-        Of each its tokens, int64 [L], and what stood before them.
+        The tokens of each text, int64 [L], and the tokens of its prompt.
     """
 
-    def digest(what: str, number: int) -> bytes:
-        return blake2b(f"{seed}/{mark}/{what}/{number}".encode(), digest_size=32).digest()
+    def digest(purpose: str, number: int) -> bytes:
+        return blake2b(f"{seed}/{mark}/{purpose}/{number}".encode(), digest_size=32).digest()
 
-    def rng(what: str, number: int) -> np.random.Generator:
-        return np.random.default_rng(int.from_bytes(digest(what, number), "little"))
+    def rng(purpose: str, number: int) -> np.random.Generator:
+        return np.random.default_rng(int.from_bytes(digest(purpose, number), "little"))
 
     def payload(number: int) -> Payload:
         return Payload.from_bits(rng("payload", number).integers(0, 2, BITS))
@@ -208,9 +208,9 @@ def write_texts(
             last = np.array([scheme.embed(row, law) for row, law in zip(rows, laws, strict=True)])
         texts = [np.array(row.tokens, dtype=np.int64) for row in rows]
         return list(zip(texts, starts, strict=True))
-    marked = mark in OURS
+    marked = mark in PURA_MARKS
     keys = [SecretKey(digest("key", n if mark == "pura-keys" else 0)) for n in numbers]
-    made = generate_batch(
+    generated = generate_batch(
         model,
         starts,
         [payload(n) if marked else None for n in numbers],
@@ -222,32 +222,32 @@ def write_texts(
         batch_size=len(numbers),
         checkpoint=checkpoint,
     )
-    return [(m.ids, start) for m, start in zip(made, starts, strict=True)]
+    return [(m.ids, start) for m, start in zip(generated, starts, strict=True)]
 
 
 BATCH: Final = 8
 """Texts in a file."""
 ROWS: Final = 32
-"""Texts that are written side by side: a step reads all weights, whatever the number of rows."""
+"""Texts that are written together: a step reads all weights once for any number of rows."""
 WRITTEN_TOKENS: Final = 120
 """Tokens of a text that is written with a mark."""
 SEED: Final = 20_261_122
 _ORDER: Final = blake2b(b"order of the vocabulary in experiments", digest_size=32).digest()
 _COLUMNS: Final = tuple(f.name for f in fields(TextReading))
 DROPPED: Final = (5, 10, 14, 18, 22, 26)
-"""Layers that the usual proxy lacks, of 30; of other models a fifth too, in the same places."""
+"""Layers, of 30, that the usual proxy lacks; of other models the corresponding fifth."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PlainText:
-    """A text without a mark that any mark can be laid into.
+    """A text without a mark, in which any mark can be simulated.
 
     Attributes:
-        number: In its set.
-        prompt_ids: int64 [P].
-        generator: The reading of the model that wrote it, with the prompt.
-        points: float64 [L], where its tokens were drawn.
-        file: On the cache, with the texts that were written side by side with it.
+        number: Number in its corpus.
+        prompt_ids: int64 [P], tokens of the prompt.
+        generator: Reading by the model that wrote it, with the prompt.
+        points: float64 [L], points at which its tokens were drawn.
+        file: Name in the cache, shared with the texts that were written together with it.
     """
 
     number: int
@@ -264,12 +264,12 @@ class PlainText:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class WrittenText:
-    """A text as a model wrote it, with a mark or without.
+    """A text that a model wrote, with or without a mark.
 
     Attributes:
-        text: What its tokens say.
+        text: The text.
         ids: int64 [L], its tokens.
-        log_p: float64 [L], the log probability of each by the model that wrote it, nats.
+        log_p: float64 [L], log probability of each token by the writing model, nats.
     """
 
     text: str
@@ -278,17 +278,17 @@ class WrittenText:
 
 
 class ExperimentBench:
-    """Texts and readings, made when they are asked for.
+    """Texts and readings, computed on demand.
 
     Args:
-        model: The source; it writes, and as a verifier it reads.
-        cache: Where everything is kept.
+        model: The source, which writes and, as a verifier, reads.
+        cache: Cache of texts and readings.
         checkpoint: Called before every piece of work; may raise.
-        judge: Another model, which judges texts.
-        attacker: Another model, which attacks texts; None lets the source do it.
+        judge: Another model that judges texts.
+        attacker: Another model that attacks texts; None for the source.
 
     Attributes:
-        ahead: So many texts of a corpus will be asked for; they are written side by side.
+        ahead: Number of texts of a corpus that will be needed, so that they are written together.
     """
 
     def __init__(
@@ -311,12 +311,12 @@ class ExperimentBench:
 
     @cached_property
     def order(self) -> SecretKey:
-        """The key whose secret order all intervals are of; phases are laid anew each time."""
+        """The key with the secret order of all intervals; phases are chosen for each mark."""
         return SecretKey(_ORDER)
 
     @cached_property
     def plain(self) -> Profile:
-        """Says how texts are sampled and read; nothing else of it matters."""
+        """The profile by which texts are sampled and read; its other settings have no effect."""
         return Profile(
             payload_bits=36,
             code="tbcc",
@@ -326,7 +326,7 @@ class ExperimentBench:
 
     @cached_property
     def tools(self) -> Tools:
-        """What attacks may use."""
+        """Resources of the attacks."""
         foreign = sentences_of(corpus("manual"))
         if self.attacker is not None:
             return model_tools(self.attacker, foreign=foreign)
@@ -336,38 +336,38 @@ class ExperimentBench:
         """Return a verifier's model.
 
         Args:
-            name: ``same``, ``proxy`` (:func:`_dropped` left out), ``drop-N``: N layers left out
-                evenly, ``noise-X``: normal noise of X spreads, ``int-N``: weights rounded to N
-                bits, ``tuned-N``: after N steps on Python's manual. What is behind a ``+`` is not
-                of the model.
+            name: ``same``, ``proxy`` (without the layers of :func:`_dropped`), ``drop-N``: without
+                N evenly spaced layers, ``noise-X``: normal noise of X standard deviations,
+                ``int-N``: weights rounded to N bits, ``tuned-N``: after N steps on Python's
+                manual. A part after ``+`` does not concern the model.
         """
         kind = name.partition("+")[0]
         if kind not in self._verifiers:
-            self._verifiers[kind] = self._made(kind)
+            self._verifiers[kind] = self._make_verifier(kind)
         return self._verifiers[kind]
 
-    def _made(self, kind: str) -> LanguageModel:
-        what, _, value = kind.partition("-")
+    def _make_verifier(self, kind: str) -> LanguageModel:
+        family, _, value = kind.partition("-")
         layers = self.model.network.config.num_hidden_layers
         if kind == "proxy":
             return drop_layers(self.model, _dropped(layers))
-        if what == "drop":
+        if family == "drop":
             lost = np.linspace(2, layers - 2, int(value)).round().astype(int)
             return drop_layers(self.model, lost.tolist())
-        if what == "noise":
+        if family == "noise":
             return perturb_weights(self.model, float(value), np.random.default_rng(SEED))
-        if what == "int":
+        if family == "int":
             return quantise_weights(self.model, int(value))
-        if what == "tuned":
+        if family == "tuned":
             tokenizer = self.model.tokenizer
             texts = [tokenise(tokenizer, text).ids for text in corpus("manual")]
             return finetune(self.model, [t for t in texts if t.size >= 64], steps=int(value))
         raise InputError("choice.unknown", name=kind, known="same, proxy, drop-N, noise-X, int-N")
 
     def text(self, number: int, *, domain: str = "openings", tokens: int = 200) -> PlainText:
-        """Return a plain text of a corpus, written when it is not there yet, with its batch."""
-        at = (domain, tokens, number)
-        if at not in self._texts:
+        """Return a plain text of a corpus; write it with its batch if it is missing."""
+        text_key = (domain, tokens, number)
+        if text_key not in self._texts:
             first = number - number % BATCH
             name = self._file(domain, tokens, first)
             if name not in self._cache:
@@ -382,19 +382,19 @@ class ExperimentBench:
                     points=columns["points"][i],
                     file=name,
                 )
-        return self._texts[at]
+        return self._texts[text_key]
 
     def _file(self, domain: str, tokens: int, first: int) -> str:
         return self._name("text", [domain, tokens, first, _chosen(domain, first)])
 
     def _missing(self, first: int, name: Callable[[int], str]) -> list[int]:
-        """Return the first numbers of the files that are written together, ``first`` among them."""
+        """Return the first text numbers of the files written together, including ``first``."""
         ahead = range(first, max(first + 1, min(self.ahead, first + ROWS)), BATCH)
         return [f for f in ahead if name(f) not in self._cache]
 
-    def composite(self, numbers: Sequence[int], **where: Any) -> PlainText:
-        """Return texts one after the other, each read on its own."""
-        texts = [self.text(number, **where) for number in numbers]
+    def composite(self, numbers: Sequence[int], **selection: Any) -> PlainText:
+        """Return several texts joined, each read by itself."""
+        texts = [self.text(number, **selection) for number in numbers]
         return PlainText(
             number=numbers[0],
             prompt_ids=texts[0].prompt_ids,
@@ -404,7 +404,7 @@ class ExperimentBench:
 
     def _write(self, domain: str, tokens: int, firsts: Sequence[int]) -> None:
         prompts = [prompt for first in firsts for prompt in _chosen(domain, first)]
-        made = generate_batch(
+        generated = generate_batch(
             self.model,
             prompts,
             [None] * len(prompts),
@@ -418,17 +418,17 @@ class ExperimentBench:
             checkpoint=self._checkpoint,
         )
         for number, first in enumerate(firsts):
-            some = made[number * BATCH : (number + 1) * BATCH]
-            readings = [self._read(self.model, m.ids, m.prompt_ids.tolist()) for m in some]
+            batch = generated[number * BATCH : (number + 1) * BATCH]
+            readings = [self._read(self.model, m.ids, m.prompt_ids.tolist()) for m in batch]
             rng = np.random.default_rng([SEED, first, tokens])
             columns: dict[str, Any] = {c: [getattr(r, c) for r in readings] for c in _COLUMNS}
-            columns["entropy_bits"] = [m.entropy_bits for m in some]
-            columns["prompt_ids"] = [m.prompt_ids for m in some]
+            columns["entropy_bits"] = [m.entropy_bits for m in batch]
+            columns["prompt_ids"] = [m.prompt_ids for m in batch]
             columns["points"] = [r.lo + (r.hi - r.lo) * rng.random(r.lo.size) for r in readings]
             self._cache.put(self._file(domain, tokens, first), columns)
 
     def written(self, mark: str, number: int) -> WrittenText:
-        """Return a text that was really written with a mark, with its batch when it is missing."""
+        """Return a text that was written with a mark; write it with its batch if it is missing."""
 
         def name(first: int) -> str:
             return self._name("written", [mark, first, WRITTEN_TOKENS, list(prompts())])
@@ -436,7 +436,7 @@ class ExperimentBench:
         first = number - number % BATCH
         if name(first) not in self._cache:
             missing = self._missing(first, name)
-            some = write_texts(
+            written_texts = write_texts(
                 self.model,
                 mark,
                 [f + i for f in missing for i in range(BATCH)],
@@ -444,12 +444,12 @@ class ExperimentBench:
                 seed=SEED,
                 checkpoint=self._checkpoint,
             )
-            said = [self._read(self.model, *text) for text in some]
-            for at, f in enumerate(missing):
-                here = slice(BATCH * at, BATCH * (at + 1))
+            readings = [self._read(self.model, *text) for text in written_texts]
+            for index, f in enumerate(missing):
+                part = slice(BATCH * index, BATCH * (index + 1))
                 columns = {
-                    "ids": [ids for ids, _ in some[here]],
-                    "log_p": [np.log(reading.probability) for reading in said[here]],
+                    "ids": [ids for ids, _ in written_texts[part]],
+                    "log_p": [np.log(reading.probability) for reading in readings[part]],
                 }
                 self._cache.put(name(f), columns)
         columns = self._cache.get(name(first))
@@ -457,21 +457,21 @@ class ExperimentBench:
         return WrittenText(text=decode(self.model.tokenizer, ids.tolist()), ids=ids, log_p=log_p)
 
     def attacked(self, text: PlainText, attack: str, **params: Any) -> Attacked:
-        """Return what an attack makes of a text's tokens; its draws follow from text and attack."""
+        """Return a text's tokens after an attack; text and attack determine its random draws."""
         if attack == "clean":
             return Attacked(ids=text.ids, origin=np.arange(text.ids.size), rate=0.0)
         name = self._hit(text, attack, params)
         if name not in self._cache:
             self._checkpoint()
-            some = [text]
+            batch = [text]
             if ATTACKS[attack].target == "many" and text.file:
-                some = [t for t in self._texts.values() if t.file == text.file]
-            rng = [self._rng([attack, params, t.ids.tolist()]) for t in some]
-            hits = self._attack(attack, [t.ids for t in some], rng, params)
-            for one, done in zip(some, hits, strict=True):
-                origin = np.zeros(0, np.int64) if done.origin is None else done.origin
-                rows = {"ids": [done.ids], "origin": [origin], "rate": [np.array([done.rate])]}
-                self._cache.put(self._hit(one, attack, params), rows)
+                batch = [t for t in self._texts.values() if t.file == text.file]
+            rng = [self._rng([attack, params, t.ids.tolist()]) for t in batch]
+            hits = self._attack(attack, [t.ids for t in batch], rng, params)
+            for attacked_text, hit in zip(batch, hits, strict=True):
+                origin = np.zeros(0, np.int64) if hit.origin is None else hit.origin
+                rows = {"ids": [hit.ids], "origin": [origin], "rate": [np.array([hit.rate])]}
+                self._cache.put(self._hit(attacked_text, attack, params), rows)
         columns = self._cache.get(name)
         ids, origin = columns["ids"][0], columns["origin"][0]
         return Attacked(
@@ -501,10 +501,10 @@ class ExperimentBench:
         )
 
     def reading(self, text: PlainText, ids: I64, verifier: str = "same") -> TextReading:
-        """Return what a verifier reads of some tokens.
+        """Return a verifier's reading of some tokens.
 
         Args:
-            text: Whose prompt is known where the verifier's name ends in ``+prompt``.
+            text: Text with the prompt, which is used if the verifier's name ends in ``+prompt``.
             ids: int64 [L'].
             verifier: As in :meth:`verifier`.
         """
@@ -514,16 +514,16 @@ class ExperimentBench:
             self._checkpoint()
             model = self.verifier(verifier)
             start = time.process_time()
-            seen = self._read(model, ids, prompt)
+            reading = self._read(model, ids, prompt)
             took = np.array([time.process_time() - start])
-            columns = {c: [getattr(seen, c)] for c in _COLUMNS}
+            columns = {c: [getattr(reading, c)] for c in _COLUMNS}
             self._cache.put(name, columns | {"seconds": [took]})
         columns = self._cache.get(name)
         self._seconds[name] = float(columns["seconds"][0][0])
         return TextReading(**{c: columns[c][0] for c in _COLUMNS})
 
     def seconds(self, text: PlainText, ids: I64, verifier: str = "same") -> float:
-        """Return the processor seconds that a reading took when it was made."""
+        """Return the processor seconds that a reading took."""
         prompt = text.prompt_ids.tolist() if verifier.endswith("+prompt") else None
         name = self._name("reading", [ids.tolist(), verifier, prompt])
         if name not in self._seconds:
@@ -531,7 +531,7 @@ class ExperimentBench:
         return self._seconds[name]
 
     def divergence(self, text: PlainText, verifier: str) -> float:
-        """Return how far a verifier's model is from the source on a text, mean bits a token."""
+        """Return the mean divergence of a verifier's model from the source, in bits a token."""
         name = self._name("divergence", [text.ids.tolist(), verifier.partition("+")[0]])
         if name not in self._cache:
             self._checkpoint()
@@ -540,38 +540,38 @@ class ExperimentBench:
         return float(self._cache.get(name)["bits"][0].mean())
 
     def _read(self, model: LanguageModel, ids: I64, prompt: list[int] | None) -> TextReading:
-        seen = read(model, ids, keys=[self.order], profile=self.plain, prompt_ids=prompt)
-        return TextReading.of(seen)
+        reading = read(model, ids, keys=[self.order], profile=self.plain, prompt_ids=prompt)
+        return TextReading.of(reading)
 
-    def key(self, *what: Any) -> FixedPhaseKey:
-        """Return a fresh key of a text in a cell."""
-        return FixedPhaseKey(_digest(["key", *what]), self.order)
+    def key(self, *parts: Any) -> FixedPhaseKey:
+        """Return the key of a text in a cell."""
+        return FixedPhaseKey(_digest(["key", *parts]), self.order)
 
-    def rng(self, *what: Any) -> np.random.Generator:
+    def rng(self, *parts: Any) -> np.random.Generator:
         """Return the randomness of a text in a cell."""
-        return self._rng(["dice", *what])
+        return self._rng(["dice", *parts])
 
-    def _rng(self, what: list[Any]) -> np.random.Generator:
-        return np.random.default_rng(int.from_bytes(_digest(what)[:8], "little"))
+    def _rng(self, parts: list[Any]) -> np.random.Generator:
+        return np.random.default_rng(int.from_bytes(_digest(parts)[:8], "little"))
 
     def _hit(self, text: PlainText, attack: str, params: Mapping[str, Any]) -> str:
-        by = [] if self.attacker is None else [self.attacker.fingerprint]
-        return self._name("attacked", [attack, dict(params), text.ids.tolist(), *by])
+        attacker = [] if self.attacker is None else [self.attacker.fingerprint]
+        return self._name("attacked", [attack, dict(params), text.ids.tolist(), *attacker])
 
-    def _name(self, kind: str, what: list[Any]) -> str:
-        return f"{kind}.{_digest([self.model.fingerprint, SEED, *what]).hex()[:24]}"
+    def _name(self, kind: str, parts: list[Any]) -> str:
+        return f"{kind}.{_digest([self.model.fingerprint, SEED, *parts]).hex()[:24]}"
 
 
 def _dropped(layers: int) -> list[int]:
-    some = np.linspace(0, len(DROPPED) - 1, max(1, layers // 5)).round().astype(int)
-    return sorted({DROPPED[n] * layers // 30 for n in some.tolist()})
+    positions = np.linspace(0, len(DROPPED) - 1, max(1, layers // 5)).round().astype(int)
+    return sorted({DROPPED[n] * layers // 30 for n in positions.tolist()})
 
 
 def _chosen(domain: str, first: int) -> list[str]:
-    """Return the prompts of a file, spread over the list, whatever its order is."""
+    """Return the prompts of a file, spread over the list."""
     prompts = prompts_of(domain)
     return [prompts[((first + i) * 7) % len(prompts)] for i in range(BATCH)]
 
 
-def _digest(what: list[Any]) -> bytes:
-    return blake2b(canonical(what), digest_size=32).digest()
+def _digest(parts: list[Any]) -> bytes:
+    return blake2b(canonical(parts), digest_size=32).digest()

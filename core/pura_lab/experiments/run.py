@@ -1,4 +1,4 @@
-"""Run an experiment row by row into a file, and draw what came out."""
+"""Running an experiment row by row into a file, and drawing its results."""
 
 from __future__ import annotations
 
@@ -33,22 +33,22 @@ def run(
     progress: Progress = no_progress,
     checkpoint: Checkpoint = never_cancelled,
 ) -> list[CellResult]:
-    """Measure what is not measured yet, and add up every cell.
+    """Measure the missing rows, and summarise every cell.
 
     Args:
-        experiment: Which one.
+        experiment: The experiment.
         bench: Texts and readings.
-        scale: How much.
-        folder: Gets ``NAME.jsonl`` with a line for each text of each cell.
-        progress: Told of every text.
+        scale: Extent of the experiment.
+        folder: Folder of ``NAME.jsonl``, with a line for each text of each cell.
+        progress: Called after every text.
         checkpoint: Called before each; may raise.
     """
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{experiment.name}.jsonl"
-    known = _known(path)
+    stored = _stored_rows(path)
     cells = list(experiment.cells(scale))
-    texts = min(scale.texts, experiment.most or scale.texts)
-    total, done = len(cells) * texts, 0
+    texts = min(scale.texts, experiment.max_texts or scale.texts)
+    total, finished = len(cells) * texts, 0
     bench.ahead = texts
     results = []
     with path.open("a", encoding="utf-8") as file:
@@ -56,15 +56,15 @@ def run(
             rows = []
             for number in range(texts):
                 name = _name(bench, cell, number)
-                if name not in known:
+                if name not in stored:
                     checkpoint()
                     row = dict(experiment.row(bench, cell, number))
-                    known[name] = row
+                    stored[name] = row
                     file.write(json.dumps({"name": name, "row": _plain(row)}) + "\n")
                     file.flush()
-                rows.append(known[name])
-                done += 1
-                progress(Stage(name="experiment", done=done, total=total))
+                rows.append(stored[name])
+                finished += 1
+                progress(Stage(name="experiment", done=finished, total=total))
             results.append(summarise(experiment, cell, rows))
     return results
 
@@ -73,17 +73,17 @@ def _name(bench: ExperimentBench, cell: Cell, number: int) -> str:
     return canonical([bench.model.fingerprint, SEED, dict(cell), number]).decode()
 
 
-def _known(path: Path) -> dict[str, Row]:
-    """Return the rows of a file; a last line that a stop cut short is left out."""
-    known: dict[str, Row] = {}
+def _stored_rows(path: Path) -> dict[str, Row]:
+    """Return the rows of a file, without an incomplete last line."""
+    stored: dict[str, Row] = {}
     if path.exists():
         for line in path.read_text(encoding="utf-8").splitlines():
             try:
                 entry = json.loads(line)
             except ValueError:
                 continue
-            known[entry["name"]] = entry["row"]
-    return known
+            stored[entry["name"]] = entry["row"]
+    return stored
 
 
 def _plain(row: Row) -> Mapping[str, Any]:
@@ -93,10 +93,10 @@ def _plain(row: Row) -> Mapping[str, Any]:
 def write_results(
     experiment: Experiment, results: Sequence[CellResult], folder: Path
 ) -> tuple[Path, Path, Path]:
-    """Write Parquet with a row a text, Markdown with a row a cell, and the figure.
+    """Write Parquet with a row for each text, Markdown with a row for each cell, and the figure.
 
     Returns:
-        Their paths.
+        The paths of the three files.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -115,19 +115,19 @@ def to_markdown(experiment: Experiment, results: Sequence[CellResult]) -> str:
     """Return the results as a table; intervals in brackets."""
     names = list(dict.fromkeys(name for r in results for name in r.cell if name != "pool"))
     same = {n for n in names if len({_text(r.cell.get(n)) for r in results}) == 1}
-    shown = [n for n in names if n not in same or len(names) == 1]
+    varying = [n for n in names if n not in same or len(names) == 1]
     columns = [c for c in experiment.columns if any(c in r.numbers for r in results)]
-    head = [*shown, "texts", *columns]
+    head = [*varying, "texts", *columns]
     lines = [_line(head), _line(["---"] * len(head))]
     for r in results:
-        cells = [_text(r.cell.get(n, "")) for n in shown]
+        cells = [_text(r.cell.get(n, "")) for n in varying]
         lines.append(_line([*cells, str(r.texts), *(_number(r, c) for c in columns)]))
     fixed = ", ".join(f"{n} {_text(results[0].cell[n])}" for n in names if n in same)
     paper = "which the paper leaves open"
     if experiment.paper != "–":
         paper = f"{experiment.paper} of the paper"
-    about = f"{experiment.title} ({paper})."
-    return f"{about}{' For all: ' + fixed + '.' if fixed else ''}\n\n" + "\n".join(lines) + "\n"
+    caption = f"{experiment.title} ({paper})."
+    return f"{caption}{' For all: ' + fixed + '.' if fixed else ''}\n\n" + "\n".join(lines) + "\n"
 
 
 def _number(result: CellResult, column: str) -> str:
@@ -171,18 +171,18 @@ def draw(plan: Experiment, results: Sequence[CellResult], path: Path) -> None:
     down = -(-len(panels) // across)
     names = _names(plan, results)
     height = max(2.4, 0.6 + 0.1 * (len(plan.y) + 1) * len(names)) if names else 2.4
-    # Text stays text, and nothing in the file changes from run to run.
+    # Text stays text, and the file is reproducible.
     with rc_context({"svg.fonttype": "none", "svg.hashsalt": "pura", "font.size": 9}):
         size = (2.7 * across + 0.9, height * down + 0.6)
         figure = Figure(figsize=size, layout="constrained")
         axes = figure.subplots(down, across, squeeze=False, sharex=bool(names), sharey=True)
         for number, name in enumerate(panels):
             axis = axes[number // across][number % across]
-            some = [r for r in results if str(r.cell.get(plan.panels, "")) == name]
+            panel_results = [r for r in results if str(r.cell.get(plan.panels, "")) == name]
             if plan.y == ("aligned",):
-                _densities(axis, plan, some)
+                _densities(axis, plan, panel_results)
             else:
-                _lines(axis, plan, some, names)
+                _lines(axis, plan, panel_results, names)
             axis.set_title(f"{plan.panels} {name}" if name[:1].isdigit() else name, fontsize=9)
         for spare in axes.ravel()[len(panels) :]:
             spare.set_visible(False)
@@ -201,7 +201,7 @@ def draw(plan: Experiment, results: Sequence[CellResult], path: Path) -> None:
 
 
 def _names(plan: Experiment, results: Sequence[CellResult]) -> list[str]:
-    """Return the values along the axis when they are names; nothing for numbers."""
+    """Return the values along the axis if they are names; nothing for numbers."""
     values = [r.cell[plan.x] for r in results]
     if all(isinstance(v, int | float) for v in values):
         return []
@@ -214,18 +214,18 @@ def _lines(axis: Any, plan: Experiment, results: Sequence[CellResult], names: li
     for r in results:
         lines.setdefault(tuple(str(r.cell.get(n)) for n in plan.lines), []).append(r)
     drawn = [
-        (key, column, known)
-        for key, some in lines.items()
+        (key, column, measured)
+        for key, line in lines.items()
         for column in plan.y
-        if (known := [r for r in some if column in r.numbers])
+        if (measured := [r for r in line if column in r.numbers])
     ]
     ticks = sorted({float(r.cell[plan.x]) for r in results}) if not names else []
-    for style, (key, column, known) in enumerate(drawn):
-        numbers = [r.numbers[column] for r in known]
+    for style, (key, column, measured) in enumerate(drawn):
+        numbers = [r.numbers[column] for r in measured]
         values = np.array([n.value for n in numbers])
         spread = np.abs(np.array([[n.low, n.high] for n in numbers]).T - values)
         shift = style - (len(drawn) - 1) / 2
-        look = {
+        appearance = {
             "color": _INKS[style % len(_INKS)],
             "marker": _MARKERS[style % len(_MARKERS)],
             "markersize": 4,
@@ -234,14 +234,18 @@ def _lines(axis: Any, plan: Experiment, results: Sequence[CellResult], names: li
             "label": " ".join([*key, column.replace("_", " ")]),
         }
         if names:
-            rows = np.array([names.index(_tick(r.cell[plan.x])) for r in known], dtype=float)
+            rows = np.array([names.index(_tick(r.cell[plan.x])) for r in measured], dtype=float)
             rows += 0.7 * shift / len(drawn)
-            axis.errorbar(values, rows, xerr=spread, linestyle="none", **look)
+            axis.errorbar(values, rows, xerr=spread, linestyle="none", **appearance)
             continue
-        at = np.array([float(r.cell[plan.x]) for r in known])
+        positions = np.array([float(r.cell[plan.x]) for r in measured])
         wide = ticks[-1] / ticks[0] if plan.log else ticks[-1] - ticks[0]
-        at = at * wide ** (0.012 * shift) if plan.log else at + 0.015 * shift * wide
-        axis.errorbar(at, values, yerr=spread, linestyle=_DASHES[style % len(_DASHES)], **look)
+        positions = (
+            positions * wide ** (0.012 * shift) if plan.log else positions + 0.015 * shift * wide
+        )
+        axis.errorbar(
+            positions, values, yerr=spread, linestyle=_DASHES[style % len(_DASHES)], **appearance
+        )
     if names:
         axis.set_yticks(range(len(names)), names)
         axis.set_ylim(len(names) - 0.4, -0.6)

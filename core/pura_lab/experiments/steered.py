@@ -1,15 +1,15 @@
-"""A schedule that looks back, so that positions of the codeword that are weak come first.
+"""A schedule that depends on earlier tokens, so that weak codeword positions come first.
 
 The present schedule takes a step's position from a hash of its context alone. Here the hash names
-several positions, and the one that has carried least so far is taken. That is unbiased whatever the
-rule is: given all that was written before, the phase ``U`` of a new context is uniform, so the
-anchor ``U + (S + ½)/K`` is uniform for every sector ``S``, and the token follows the model's
-distribution; the rule decides on ``S`` from what was written before, and from nothing else.
+several positions, and the one that has carried least so far is used. This is unbiased for any rule:
+given the earlier tokens, the phase ``U`` of a new context is uniform, so the anchor ``U + (S +
+½)/K`` is uniform for every sector ``S``, and the token follows the model's distribution. The rule
+determines ``S`` only from earlier tokens.
 
-The reader walks the same way over the text that it has. Where the rule adds up evidence or visits,
-the reader needs the generator's reading, with the prompt; counting tokens needs none, but after an
-edit one wrong choice brings others. Counting what recent tokens named first, chosen or not, is
-right again some tokens after an edit.
+The reader follows the same rule on its text. If the rule adds up evidence or visits, the reader
+needs the generator's reading, with the prompt. Counting tokens needs neither, but after an edit one
+wrong choice causes others. Counting the first positions of recent tokens, used or not, recovers
+some tokens after an edit.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ RULES: Final[Mapping[str, tuple[str, int]]] = {
     "visits, best of 4": ("visits", 4),
     "evidence, best of 4": ("evidence", 4),
 }
-"""What is added up of a position, and among how many positions a step chooses."""
-FOUND: Final = 6.0
-_WIDTH: Final = 2  # positions that a token counts for, whatever its arity
-_RECENT: Final = 24  # tokens that are recent
-_NEAR: Final = 2  # tokens between which a length is not told apart
-_DRAWS: Final = 1000
+"""Quantity that is added up for a position, and number of positions from which a step chooses."""
+FOUND_LOG10_E: Final = 6.0  # evidence from which a mark counts as found
+_WIDTH: Final = 2  # positions for which a token counts, with any arity
+_RECENT: Final = 24  # tokens that count as recent
+_TOLERANCE: Final = 2  # tokens within which a length is determined
+_DRAWS: Final = 1000  # draws of the bootstrap
 
 
 def steer(
@@ -60,42 +60,42 @@ def steer(
     """Return the schedule of a text under a rule.
 
     Args:
-        reading: Of the text, by who walks.
+        reading: Reading of the text by generator or reader.
         key: The secret key.
         profile: Gate, window, length of the codeword.
         rule: One of :data:`RULES`.
-        lay: The codeword, uint8 [n], and where each token was drawn, float64 [L]: the phases are
-            laid into the key first, as in :mod:`pura_lab.afterwards`.
+        lay: The codeword, uint8 [n], and the points at which tokens were drawn, float64 [L]. The
+            key gets the phases of this mark, as in :mod:`pura_lab.afterwards`.
     """
     steps, tokens = schedule(reading.ids, reading.entropy_bits, key, profile), reading.ids.tolist()
-    what, among = RULES[rule]
+    counted, among = RULES[rule]
     carried = np.zeros(profile.codeword_length)
     index, phase = steps.index.copy(), steps.phase.copy()
     laid: dict[bytes, float] = {}
     carrying = dict(zip(steps.token.tolist(), range(len(steps)), strict=True))
-    of_tokens, recent = what in ("tokens", "recent"), deque[npt.NDArray[np.int64]]()
+    of_tokens, recent = counted in ("tokens", "recent"), deque[npt.NDArray[np.int64]]()
     for t in range(profile.context_window, len(tokens)) if of_tokens else carrying:
         context = context_bytes(tokens[t - profile.context_window : t])
         i = carrying.get(t)
         arity = 0 if i is None else int(steps.arity[i])
-        named = np.array([_named(key, context, k, carried.size) for k in range(among)])
+        candidates = np.array([_candidate(key, context, k, carried.size) for k in range(among)])
         width = _WIDTH if of_tokens else arity
-        covered = (named[:, None] + np.arange(width)) % carried.size
+        covered = (candidates[:, None] + np.arange(width)) % carried.size
         best = int(carried[covered].sum(axis=1).argmin())
         gain = 1.0
         if i is not None:
-            index[i] = named[best]
+            index[i] = candidates[best]
             if lay is not None:
                 codeword, points = lay
                 sector = sector_of(codeword[(index[i] + np.arange(arity)) % carried.size].tolist())
                 offset = anchor(Step(arity, 0.0, 0, Gate.CARRIES), sector)
                 phase[i] = (points[t] - offset) % 1.0
                 laid[context] = float(phase[i])
-            if what == "evidence":
-                places = anchors(phase[i : i + 1], arity)[0]
-                left = ((places >= reading.lo[t]) & (places < reading.hi[t])).sum()
+            if counted == "evidence":
+                anchor_points = anchors(phase[i : i + 1], arity)[0]
+                left = ((anchor_points >= reading.lo[t]) & (anchor_points < reading.hi[t])).sum()
                 gain -= np.log2(max(left, 1)) / arity
-        if what == "recent":  # of the tokens alone: no choice depends on another
+        if counted == "recent":  # depends on the tokens alone, so that no choice affects another
             best = 0
             recent.append(covered[0])
             if len(recent) > _RECENT:
@@ -106,8 +106,8 @@ def steer(
     return replace(steps, index=index, phase=phase)
 
 
-def _named(key: SecretKey, context: bytes, number: int, length: int) -> int:
-    """Return a position that a context names, the first as in the present schedule."""
+def _candidate(key: SecretKey, context: bytes, number: int, length: int) -> int:
+    """Return a candidate position of a context; the first is that of the present schedule."""
     return key.prf(LABEL_INDEX, context + bytes([number] if number else [])) % length
 
 
@@ -117,24 +117,24 @@ def first_tokens(steps: Schedule, tokens: int) -> Schedule:
     return replace(part, gate=steps.gate[:tokens])
 
 
-def least(holds: Callable[[int], bool], most: int) -> int:
-    """Return from which number on something holds, to within two; ``most + 1`` where it never does.
+def least(holds: Callable[[int], bool], largest: int) -> int:
+    """Return from which number on something holds, within two; ``largest + 1`` if it never does.
 
     Args:
-        holds: Asked of a few numbers; taken to hold from some number on.
-        most: The largest.
+        holds: Called for a few numbers; assumed to hold from some number on.
+        largest: Largest number.
     """
-    if not holds(most):
-        return most + 1
-    low, high = 0, most
-    while high - low > _NEAR:
+    if not holds(largest):
+        return largest + 1
+    low, high = 0, largest
+    while high - low > _TOLERANCE:
         middle = (low + high) // 2
         low, high = (low, middle) if holds(middle) else (middle, high)
     return high
 
 
 def lengths(bench: ExperimentBench, cell: Cell, number: int) -> Row:
-    """Say after how many tokens a text's mark is found, and its payload read."""
+    """Return after how many tokens a text's mark is found, and its payload read."""
     text, profile, rule = bench.text(number), profile_of(bench, cell), str(cell["schedule"])
     bits = bench.rng("bits", profile.payload_bits, number).integers(0, 2, profile.payload_bits)
     payload = Payload.from_bits(bits)
@@ -142,30 +142,32 @@ def lengths(bench: ExperimentBench, cell: Cell, number: int) -> Row:
     steer(text.generator, key, profile, rule, lay=(encode(payload, profile), text.points))
     verifier = str(cell["verifier"])
     reading = bench.reading(text, attack_of(bench, cell, text).ids, verifier)
-    steps, known = steer(reading, key, profile, rule), verifier.endswith("+prompt")
+    steps, prompt_known = steer(reading, key, profile, rule), verifier.endswith("+prompt")
     size = reading.ids.size
 
-    def seen(tokens: int) -> tuple[float, bool]:
+    def decision_at(tokens: int) -> tuple[float, bool]:
         part = first_tokens(steps, tokens)
-        got = decide(reading.first(tokens), part, profile, prompt_known=known)
-        return got.log10_e, got.payload == payload
+        decision = decide(reading.first(tokens), part, profile, prompt_known=prompt_known)
+        return decision.log10_e, decision.payload == payload
 
-    log10_e, right = seen(size)
+    log10_e, right = decision_at(size)
     return {
-        "found_at": least(lambda tokens: seen(tokens)[0] >= FOUND, size),
-        "read_at": least(lambda tokens: seen(tokens)[1], size),
+        "found_at": least(lambda tokens: decision_at(tokens)[0] >= FOUND_LOG10_E, size),
+        "read_at": least(lambda tokens: decision_at(tokens)[1], size),
         "log10_e": log10_e,
         "exact_match": right,
     }
 
 
 def halves(rows: Sequence[Row]) -> dict[str, Number]:
-    """Return the lengths for half of the texts, with 95 % of the bootstrap over texts."""
+    """Return the median lengths, with 95 % intervals of a bootstrap over texts."""
     rng = np.random.default_rng(1)
     out = {}
     for name in ("found", "read"):
-        at = np.array([float(row[f"{name}_at"]) for row in rows])
-        drawn = np.median(at[rng.integers(0, at.size, (_DRAWS, at.size))], axis=1)
+        token_counts = np.array([float(row[f"{name}_at"]) for row in rows])
+        drawn = np.median(
+            token_counts[rng.integers(0, token_counts.size, (_DRAWS, token_counts.size))], axis=1
+        )
         low, high = np.quantile(drawn, [0.025, 0.975]).tolist()
-        out[f"half_{name}"] = Number(value=float(np.median(at)), low=low, high=high)
+        out[f"half_{name}"] = Number(value=float(np.median(token_counts)), low=low, high=high)
     return out

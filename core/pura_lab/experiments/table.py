@@ -1,4 +1,4 @@
-"""The experiments: what the paper shows, and what it leaves open."""
+"""The table of experiments: those of the paper, and further ones."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _CODES: Final = ("spc", "tbcc")
 _VERIFIERS: Final = (
     *("same", "drop-3", "proxy", "drop-10", "noise-0.1", "int-8", "int-4", "tuned-24"),
 )
-_NEVER: Final = 1e9
+_UNREACHABLE: Final = 1e9
 """A threshold that no entropy reaches."""
 _HARD: Final = {"verifier": "proxy", "attack": "substitute:0.15"}
-"""Where components can be told apart: clean texts are read without fault by all of them."""
+"""Conditions under which components differ: clean texts are read without errors by all of them."""
 
 
 def _capacity(scale: Scale) -> Sequence[Cell]:
@@ -53,12 +53,12 @@ def _survives(scale: Scale) -> Sequence[Cell]:
         *("substitute:0.1", "substitute:0.2", "substitute-plausible:0.1"),
         *("substitute-plausible:0.2", "typos:0.1", "sentence-shuffle", "copy-paste:0.3"),
     )
-    more = (
+    further = (
         *("substitute-plausible:0.3", "typos:0.3", "case:0.1", "punctuation:1"),
         *("copy-paste:0.6", "smoothing:0.28", "paraphrase"),
     )
     return [
-        {"attack": a, "code": "tbcc", "bits": 36} for a in (*hits, *(more if scale.full else ()))
+        {"attack": a, "code": "tbcc", "bits": 36} for a in (*hits, *(further if scale.full else ()))
     ]
 
 
@@ -69,27 +69,27 @@ def _domains(scale: Scale) -> Sequence[Cell]:
 
 
 def _adaptive(scale: Scale) -> Sequence[Cell]:
-    more = ("paraphrase", "dipper", "sira", "rlcracker") if scale.full else ()
-    attacks = ("clean", "substitute:0.1", "smoothing:0.28", *more)
+    further = ("paraphrase", "dipper", "sira", "rlcracker") if scale.full else ()
+    attacks = ("clean", "substitute:0.1", "smoothing:0.28", *further)
     cells = [{"attack": a, "verifier": v} for v in ("same", "proxy") for a in attacks]
-    # How μ_c follows the verifier.
-    others = [v for v in _VERIFIERS if v not in ("same", "proxy")] if scale.full else []
-    return [*cells, *({"attack": "clean", "verifier": v} for v in others)]
+    # Dependence of μ_c on the verifier.
+    other_verifiers = [v for v in _VERIFIERS if v not in ("same", "proxy")] if scale.full else []
+    return [*cells, *({"attack": "clean", "verifier": v} for v in other_verifiers)]
 
 
 def _attackers(scale: Scale) -> Sequence[Cell]:
     hits = ("substitute-plausible:0.1", "substitute-plausible:0.2", "infill:0.1", "infill:0.2")
-    more = ("substitute-plausible:0.3", "infill:0.3", "smoothing:0.28") if scale.full else ()
-    by = {"attacker": scale.attacker} if scale.attacker else {}
+    further = ("substitute-plausible:0.3", "infill:0.3", "smoothing:0.28") if scale.full else ()
+    attacker = {"attacker": scale.attacker} if scale.attacker else {}
     return [
-        {"attack": a, "code": "tbcc", "bits": 36, **by}
-        for a in ("clean", *hits, *more, "paraphrase")
+        {"attack": a, "code": "tbcc", "bits": 36, **attacker}
+        for a in ("clean", *hits, *further, "paraphrase")
     ]
 
 
 def _quality(scale: Scale) -> Sequence[Cell]:
-    more = ("pura-keys", "plain-again", "bimark", "stealthink", "mpac-2", "rsbh-2", "rsbh-3")
-    marks = ("pura", "mpac-3", *more) if scale.full else ("pura", "mpac-3")
+    further = ("pura-keys", "plain-again", "bimark", "stealthink", "mpac-2", "rsbh-2", "rsbh-3")
+    marks = ("pura", "mpac-3", *further) if scale.full else ("pura", "mpac-3")
     judge = scale.judge or "letters"
     return [{"mark": m, "judge": judge} for m in marks]
 
@@ -128,7 +128,7 @@ def _labels(scale: Scale) -> Sequence[Cell]:
 def _ecc(scale: Scale) -> Sequence[Cell]:
     bits = (12, 24, 36) if scale.full else (36,)
     kinds = ("spc-4", "spc-18", "hamming-hard", "hamming-soft", "rs-hard", "rs-soft", "tbcc")
-    blocks = {"spc-4": 4, "spc-18": 18}  # they share the payload out evenly
+    blocks = {"spc-4": 4, "spc-18": 18}  # the payload is divided evenly
     return [
         {"ecc": k, "bits": b, **_HARD} for k in kinds for b in bits if b % blocks.get(k, 1) == 0
     ]
@@ -146,10 +146,10 @@ def _verifiers(scale: Scale) -> Sequence[Cell]:
 
 def _gating(scale: Scale) -> Sequence[Cell]:
     gates: dict[str, list[float]] = {
-        "fixed 1": [0.0, _NEVER, _NEVER],
-        "fixed 2": [0.0, 0.0, _NEVER],
+        "fixed 1": [0.0, _UNREACHABLE, _UNREACHABLE],
+        "fixed 2": [0.0, 0.0, _UNREACHABLE],
         "fixed 3": [0.0, 0.0, 0.0],
-        "1-2": [1.0, 3.0, _NEVER],
+        "1-2": [1.0, 3.0, _UNREACHABLE],
         "1-2-3": [1.0, 3.0, 5.0],
     }
     if scale.full:
@@ -176,8 +176,8 @@ def _schedules(scale: Scale) -> Sequence[Cell]:
 _SWEEP: Final = ((0.5, 2.0, 4.0), (1.0, 2.0, 3.0), (1.44, 2.89, 4.33), (2.0, 4.0, 6.0))
 
 
-def _one(name: str, values: Sequence[Any], **more: Any) -> Sequence[Cell]:
-    return [{name: v, "code": c, "bits": 36, **_HARD, **more} for v in values for c in _CODES]
+def _one(name: str, values: Sequence[Any], **settings: Any) -> Sequence[Cell]:
+    return [{name: v, "code": c, "bits": 36, **_HARD, **settings} for v in values for c in _CODES]
 
 
 _BOTH: Final = ("paper_match", "exact_match", "paper_bits", "exact_bits")
@@ -197,9 +197,9 @@ def _row(
     figure: Mapping[str, Any],
     *columns: str,
     row: Callable[[ExperimentBench, Cell, int], Row] | None = None,
-    **more: Any,
+    **options: Any,
 ) -> Experiment:
-    """Return a row; without a function of its own it reads payloads back."""
+    """Return a row of the table; without ``row``, payloads are read back."""
     return Experiment(
         name=name,
         title=title,
@@ -208,7 +208,7 @@ def _row(
         row=row or rows.recovery,
         columns=columns if row else (*_BOTH, *columns),
         **figure,
-        **more,
+        **options,
     )
 
 
@@ -241,7 +241,7 @@ EXPERIMENTS: Final[dict[str, Experiment]] = {
             "found",
             "log10_e",
             "edit_rate",
-            most=64,
+            max_texts=64,
         ),
         _row(
             "attackers",
@@ -252,7 +252,7 @@ EXPERIMENTS: Final[dict[str, Experiment]] = {
             "found",
             "log10_e",
             "edit_rate",
-            most=32,
+            max_texts=32,
         ),
         _row(
             "domains",
@@ -262,7 +262,7 @@ EXPERIMENTS: Final[dict[str, Experiment]] = {
             {"x": "bits", "lines": ("code",), "panels": "domain"},
             "log10_e",
             "usable",
-            most=32,
+            max_texts=32,
         ),
         _row(
             "quality",
@@ -293,7 +293,7 @@ EXPERIMENTS: Final[dict[str, Experiment]] = {
             {"x": "attack", "y": ("rho", "mu_c", "mu_adv", "gamma"), "panels": "verifier"},
             *_MARGIN,
             row=rows.margin,
-            most=32,
+            max_texts=32,
         ),
         _row(
             "oracle",
@@ -303,7 +303,7 @@ EXPERIMENTS: Final[dict[str, Experiment]] = {
             {"x": "r", "y": ("rho", "mu_c", "mu_adv", "gamma"), "panels": "k"},
             *_MARGIN,
             row=rows.margin,
-            most=8,
+            max_texts=8,
         ),
         _row(
             "length",
@@ -313,7 +313,7 @@ EXPERIMENTS: Final[dict[str, Experiment]] = {
             {"x": "tokens", "y": ("error", "bound"), "panels": "attack", "log": True},
             *_MARGIN,
             row=rows.margin,
-            most=32,
+            max_texts=32,
         ),
         _row(
             "density",
@@ -373,7 +373,7 @@ EXPERIMENTS: Final[dict[str, Experiment]] = {
             *("half_found", "half_read", "exact_match", "log10_e"),
             row=steered.lengths,
             pooled=steered.halves,
-            most=64,
+            max_texts=64,
         ),
         _row(
             "history",
@@ -402,4 +402,4 @@ EXPERIMENTS: Final[dict[str, Experiment]] = {
         ),
     )
 }
-"""In the order of the paper."""
+"""All experiments, in the order of the paper."""

@@ -1,4 +1,4 @@
-"""Whether a mark can be told from none, by statistics and by quality."""
+"""Whether marked texts can be distinguished from plain ones, by statistics and by quality."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ if TYPE_CHECKING:
 
 
 KEYS: Final = 1000
-"""Keys of what counts as one text of the experiment."""
-TOKENS: Final = 4
-_WORDS: Final = ("one", "two", "three", "four", "five", "six", "seven", "eight")
+"""Keys that together count as one text of the experiment."""
+TOKENS: Final = 4  # length of the tiny texts, of which there are 8^4
+_VOCABULARY: Final = ("one", "two", "three", "four", "five", "six", "seven", "eight")
 _PROMPT: Final = (3, 1)
-_LEAST: Final = 8.0
-"""Expected in each cell of the test; rarer texts are counted together."""
+_MIN_EXPECTED: Final = 8.0
+"""Smallest expected count of a cell of the test; rarer texts are counted together."""
 _CHANCE: Final = 50
-"""Samples of the law itself, for what chance makes of the distance."""
+"""Samples of the exact law, to estimate the distance by chance."""
 
 
 def frequencies(bench: ExperimentBench, cell: Cell, number: int) -> Row:
     """Write a text with each of a thousand keys.
 
     Returns:
-        ``drawn``, the number of the text that each wrote; with the first thousand also ``law``,
+        ``drawn``, the number of the text that each key gave; with the first thousand also ``law``,
         the probability of every text.
     """
     rng = bench.rng("keys", number)
@@ -48,7 +48,7 @@ def frequencies(bench: ExperimentBench, cell: Cell, number: int) -> Row:
     bits = bench.rng("payload").integers(0, 2, 12)
     payload, mark = Payload.from_bits(bits), str(cell["mark"])
     ids = (_by_others if mark in METHODS else _by_pura)(mark, keys, payload, rng)
-    drawn = ids @ len(_WORDS) ** np.arange(TOKENS - 1, -1, -1)
+    drawn = ids @ len(_VOCABULARY) ** np.arange(TOKENS - 1, -1, -1)
     return {"drawn": drawn.tolist()} | ({"law": exact_law().tolist()} if number == 0 else {})
 
 
@@ -56,21 +56,21 @@ def chi_square(rows: Sequence[Row]) -> dict[str, float]:
     """Compare the frequencies of all texts with the law.
 
     Returns:
-        ``keys``; ``p``, of Pearson's test; ``distance``, the total variation between the two, of
-        which chance alone makes ``by_chance``.
+        ``keys``; ``p`` of Pearson's test; ``distance``, the total variation distance between the
+        two; ``by_chance``, its mean by chance alone.
     """
     from scipy.stats import chisquare
 
     law = np.asarray(rows[0]["law"])
     drawn = np.concatenate([np.asarray(row["drawn"]) for row in rows])
     counts, expected = np.bincount(drawn, minlength=law.size), law * drawn.size
-    rare = expected < _LEAST
-    seen = np.append(counts[~rare], counts[rare].sum())
+    rare = expected < _MIN_EXPECTED
+    observed = np.append(counts[~rare], counts[rare].sum())
     want = np.append(expected[~rare], expected[rare].sum())
     chance = np.random.default_rng(1).multinomial(drawn.size, law, _CHANCE) / drawn.size
     return {
         "keys": float(drawn.size),
-        "p": float(chisquare(seen[want > 0], want[want > 0]).pvalue),
+        "p": float(chisquare(observed[want > 0], want[want > 0]).pvalue),
         "distance": float(np.abs(counts / drawn.size - law).sum() / 2),
         "by_chance": float(np.abs(chance - law).sum(axis=1).mean() / 2),
     }
@@ -78,7 +78,7 @@ def chi_square(rows: Sequence[Row]) -> dict[str, float]:
 
 @cache
 def tiny_model() -> LanguageModel:
-    """Return a model of random weights with eight words."""
+    """Return a model with random weights and a vocabulary of eight words."""
     from pura.model import libraries
 
     libraries.prepare()
@@ -93,7 +93,7 @@ def tiny_model() -> LanguageModel:
         torch.manual_seed(5)
         network: Any = LlamaForCausalLM(
             LlamaConfig(
-                vocab_size=len(_WORDS),
+                vocab_size=len(_VOCABULARY),
                 hidden_size=32,
                 intermediate_size=48,
                 num_hidden_layers=2,
@@ -107,10 +107,12 @@ def tiny_model() -> LanguageModel:
         for weight in network.parameters():
             if weight.ndim > 1:
                 weight.normal_(0.0, 0.35)
-    bare = Tokenizer(models.WordLevel({w: i for i, w in enumerate(_WORDS)}, unk_token=_WORDS[0]))
+    bare = Tokenizer(
+        models.WordLevel({w: i for i, w in enumerate(_VOCABULARY)}, unk_token=_VOCABULARY[0])
+    )
     tokenizer: Any = PreTrainedTokenizerFast
-    words = tokenizer(tokenizer_object=bare)
-    return wrap(network, words, choose_device("cpu"), name="eight words")
+    word_tokenizer = tokenizer(tokenizer_object=bare)
+    return wrap(network, word_tokenizer, choose_device("cpu"), name="eight words")
 
 
 @cache
@@ -118,7 +120,7 @@ def exact_law() -> F64:
     """Return the probability of every text of :data:`TOKENS` tokens; float64 [8^TOKENS]."""
     law = np.ones(1)
     for length in range(TOKENS):
-        before = list(product(range(len(_WORDS)), repeat=length))
+        before = list(product(range(len(_VOCABULARY)), repeat=length))
         law = (law[:, None] * _next(np.array(before, dtype=np.int64))).ravel()
     return law
 
@@ -139,7 +141,7 @@ def _by_pura(
 ) -> I64:
     from pura.embed.generate import generate_batch
 
-    made = generate_batch(
+    generated = generate_batch(
         tiny_model(),
         [list(_PROMPT)] * len(keys),
         [payload] * len(keys),
@@ -147,7 +149,7 @@ def _by_pura(
         Profile(
             payload_bits=len(payload),
             blocks=3,
-            vocab_size=len(_WORDS),
+            vocab_size=len(_VOCABULARY),
             # All arities occur below the three bits that eight tokens can have.
             entropy_thresholds_bits=(0.8, 1.5, 2.2),
         ),
@@ -155,7 +157,7 @@ def _by_pura(
         seed=int(rng.integers(1 << 62)),
         batch_size=len(keys),
     )
-    return np.stack([text.ids for text in made])
+    return np.stack([text.ids for text in generated])
 
 
 def _by_others(
@@ -163,8 +165,10 @@ def _by_others(
 ) -> I64:
     make = METHODS[mark].make
     assert make is not None
-    some = Schemes(vocab_size=len(_WORDS), segments=lambda _: np.arange(len(_WORDS)) % 3)
-    schemes = [make(some, key, len(payload)) for key in keys]
+    setting = Schemes(
+        vocab_size=len(_VOCABULARY), segments=lambda _: np.arange(len(_VOCABULARY)) % 3
+    )
+    schemes = [make(setting, key, len(payload)) for key in keys]
     rows = [scheme.start(payload, rng) for scheme in schemes]
     ids = np.zeros((len(keys), 0), dtype=np.int64)
     for _ in range(TOKENS):
@@ -185,38 +189,38 @@ _WIDTH: Final = 64
 
 
 def told_by_words(marked: Sequence[str], plain: Sequence[str]) -> Truth:
-    """Tell texts apart by their words, pairs of words and runs of letters (logistic regression).
+    """Classify texts by words, pairs of words and runs of letters (logistic regression).
 
     Args:
-        marked: One text a pair.
-        plain: The other of each pair.
+        marked: The marked text of each pair.
+        plain: The plain text of each pair.
 
     Returns:
-        bool [2 P], whether each text was told rightly, the marked ones first.
+        bool [2 P], whether each text was classified correctly, the marked ones first.
     """
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline, make_union
 
-    def told(known: Sequence[str], marks: Truth, asked: Sequence[str]) -> Truth:
-        seen = make_union(
+    def classify(training: Sequence[str], marks: Truth, tested: Sequence[str]) -> Truth:
+        features = make_union(
             TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True),
             TfidfVectorizer(analyzer="char", ngram_range=(2, 4), sublinear_tf=True),
         )
-        model = make_pipeline(seen, LogisticRegression(C=10.0, max_iter=1000))
-        return np.asarray(model.fit(known, marks).predict(asked), dtype=np.bool_)
+        model = make_pipeline(features, LogisticRegression(C=10.0, max_iter=1000))
+        return np.asarray(model.fit(training, marks).predict(tested), dtype=np.bool_)
 
-    return _crossed(list(marked), list(plain), told)
+    return _crossed(list(marked), list(plain), classify)
 
 
 def told_by_likelihood(marked: Sequence[F64], plain: Sequence[F64]) -> Truth:
-    """Tell texts apart by how likely their tokens are to the model that wrote them.
+    """Classify texts by the likelihood of their tokens under the writing model.
 
-    Nobody but the owner of the model has these numbers: the sharpest view of a biased mark.
+    Only the owner of the model has these numbers, which reveal a biased mark best.
 
     Args:
-        marked: float64 [L], log probabilities of the tokens of one text a pair.
-        plain: Of the other of each pair.
+        marked: float64 [L], log probabilities of the tokens of the marked text of each pair.
+        plain: The same for the plain text of each pair.
     """
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
@@ -225,41 +229,43 @@ def told_by_likelihood(marked: Sequence[F64], plain: Sequence[F64]) -> Truth:
     def numbers(log_p: F64) -> list[float]:
         return [float(log_p.mean()), float(log_p.std()), *np.quantile(log_p, (0.1, 0.25, 0.5))]
 
-    def told(known: Sequence[Any], marks: Truth, asked: Sequence[Any]) -> Truth:
+    def classify(training: Sequence[Any], marks: Truth, tested: Sequence[Any]) -> Truth:
         model = make_pipeline(StandardScaler(), LogisticRegression())
-        return np.asarray(model.fit(known, marks).predict(asked), dtype=np.bool_)
+        return np.asarray(model.fit(training, marks).predict(tested), dtype=np.bool_)
 
-    return _crossed([numbers(x) for x in marked], [numbers(x) for x in plain], told)
+    return _crossed([numbers(x) for x in marked], [numbers(x) for x in plain], classify)
 
 
 def told_by_transformer(marked: Sequence[I64], plain: Sequence[I64], seed: int = 1) -> Truth:
-    """Tell texts apart with a small transformer that learns from nothing but them.
+    """Classify texts with a small transformer that learns only from them.
 
-    Two layers, 64 wide, over the 4,096 commonest tokens.
+    It has two layers of width 64, over the 4,096 commonest tokens.
 
     Args:
-        marked: int64 [L], tokens of one text a pair; all texts are equally long.
-        plain: Of the other of each pair.
-        seed: Of its first weights and of the order of the texts.
+        marked: int64 [L], tokens of the marked text of each pair; all texts have the same length.
+        plain: The same for the plain text of each pair.
+        seed: Seed of the initial weights and the order of the texts.
     """
     import torch
 
-    def told(known: Sequence[I64], marks: Truth, asked: Sequence[I64]) -> Truth:
-        common = np.argsort(-np.bincount(np.concatenate(known)), kind="stable")[
+    def classify(training: Sequence[I64], marks: Truth, tested: Sequence[I64]) -> Truth:
+        common = np.argsort(-np.bincount(np.concatenate(training)), kind="stable")[
             : _FEATURE_WORDS - 1
         ]
-        number = np.full(max(int(t.max()) for t in [*known, *asked]) + 1, _FEATURE_WORDS - 1)
+        number = np.full(max(int(t.max()) for t in [*training, *tested]) + 1, _FEATURE_WORDS - 1)
         number[common] = np.arange(common.size)
-        fed, asked_ids = (torch.from_numpy(number[np.stack(some)]) for some in (known, asked))
+        fed, asked_ids = (torch.from_numpy(number[np.stack(batch)]) for batch in (training, tested))
         right = torch.from_numpy(marks).float()
         with torch.random.fork_rng():
             torch.manual_seed(seed)
             network = _network(fed.shape[1])
             steps = torch.optim.AdamW(network.parameters(), lr=1e-3, weight_decay=0.05)
             for _ in range(_EPOCHS):
-                for some in torch.split(torch.randperm(len(fed)), _BATCH):
-                    said = network(fed[some])[:, 0]
-                    loss = torch.nn.functional.binary_cross_entropy_with_logits(said, right[some])
+                for batch in torch.split(torch.randperm(len(fed)), _BATCH):
+                    logits = network(fed[batch])[:, 0]
+                    loss = torch.nn.functional.binary_cross_entropy_with_logits(
+                        logits, right[batch]
+                    )
                     steps.zero_grad()
                     loss.backward()  # type: ignore[no-untyped-call]
                     steps.step()
@@ -267,7 +273,7 @@ def told_by_transformer(marked: Sequence[I64], plain: Sequence[I64], seed: int =
         with torch.inference_mode():
             return np.asarray(network(asked_ids)[:, 0].numpy() > 0)
 
-    return _crossed(list(marked), list(plain), told)
+    return _crossed(list(marked), list(plain), classify)
 
 
 def _network(length: int) -> Any:
@@ -283,8 +289,8 @@ def _network(length: int) -> Any:
             self.head = nn.Linear(_WIDTH, 1)
 
         def forward(self, ids: Any) -> Any:
-            seen = self.words(ids) + self.places.weight
-            return self.head(self.layers(seen).mean(dim=1))
+            embedded = self.words(ids) + self.places.weight
+            return self.head(self.layers(embedded).mean(dim=1))
 
     return Teller()
 
@@ -292,7 +298,7 @@ def _network(length: int) -> Any:
 def _crossed(
     marked: list[Any],
     plain: list[Any],
-    told: Callable[[Sequence[Any], Truth, Sequence[Any]], Truth],
+    classify: Callable[[Sequence[Any], Truth, Sequence[Any]], Truth],
 ) -> Truth:
     pairs = len(marked)
     fold = np.arange(pairs) % min(FOLDS, pairs)
@@ -300,44 +306,43 @@ def _crossed(
     for number in range(int(fold.max()) + 1):
         inside = np.flatnonzero(fold != number)
         out = np.flatnonzero(fold == number)
-        known = [marked[i] for i in inside] + [plain[i] for i in inside]
-        said = told(
-            known,
-            np.arange(len(known)) < inside.size,
+        training = [marked[i] for i in inside] + [plain[i] for i in inside]
+        predictions = classify(
+            training,
+            np.arange(len(training)) < inside.size,
             [marked[i] for i in out] + [plain[i] for i in out],
         )
-        right[out], right[pairs + out] = said[: out.size], ~said[out.size :]
+        right[out], right[pairs + out] = predictions[: out.size], ~predictions[out.size :]
     return right
 
 
 def two_sample_p(marked: Sequence[I64], plain: Sequence[I64], rng: np.random.Generator) -> float:
-    """Test whether two samples of texts have one law, by maximum mean discrepancy.
+    """Test whether two samples of texts have the same law, by maximum mean discrepancy.
 
-    The kernel between texts is Gaussian in what a text holds of tokens, and pairs and triples of
-    neighbouring tokens (hashed counts, square roots, unit length); its width is the median of all
-    distances.
+    The kernel between texts is Gaussian in their counts of tokens and of pairs and triples of
+    neighbouring tokens (hashed, square roots, unit length); its width is the median distance.
 
     Args:
-        marked: int64 [L], one text a pair.
-        plain: The other of each pair.
-        rng: Of the swaps.
+        marked: int64 [L], the marked text of each pair.
+        plain: The plain text of each pair.
+        rng: Randomness of the swaps.
 
     Returns:
-        The share of swaps, the one seen included, with no smaller a discrepancy.
+        The share of swaps, including the observed one, with at least the same discrepancy.
     """
     from scipy.spatial.distance import pdist, squareform
 
     pairs = len(marked)
-    seen = np.stack([_spectrum(ids) for ids in [*marked, *plain]])
-    square = squareform(pdist(seen, "sqeuclidean"))
+    spectra = np.stack([_spectrum(ids) for ids in [*marked, *plain]])
+    square = squareform(pdist(spectra, "sqeuclidean"))
     kernel = np.exp(-square / np.median(square[np.triu_indices(2 * pairs, 1)]))
     m, p = slice(None, pairs), slice(pairs, None)
     # A pair that is swapped changes its sign; the discrepancy is a form of the signs.
     form = kernel[m, m] + kernel[p, p] - kernel[m, p] - kernel[p, m]
     np.fill_diagonal(form, 0.0)
     signs = np.vstack([np.ones(pairs), rng.choice((-1.0, 1.0), (SWAPS, pairs))])
-    found = ((signs @ form) * signs).sum(axis=1)
-    return float((found >= found[0] - 1e-9).mean())
+    discrepancies = ((signs @ form) * signs).sum(axis=1)
+    return float((discrepancies >= discrepancies[0] - 1e-9).mean())
 
 
 def _spectrum(ids: I64) -> F64:
@@ -358,26 +363,29 @@ ORDER: Final = 5
 
 
 class Letters:
-    """Says how many bits a byte of text takes.
+    """A letter model that measures the bits of each byte of a text.
 
     Args:
-        texts: What it learns from.
+        texts: Texts from which it learns.
     """
 
     def __init__(self, texts: Iterable[str]) -> None:
         self._after: dict[bytes, Counter[int]] = defaultdict(Counter)
         for text in texts:
-            data = text.encode()
-            for at, byte in enumerate(data):
-                for order in range(min(ORDER, at) + 1):
-                    self._after[data[at - order : at]][byte] += 1
+            encoded = text.encode()
+            for index, byte in enumerate(encoded):
+                for order in range(min(ORDER, index) + 1):
+                    self._after[encoded[index - order : index]][byte] += 1
         self._sums = {context: counts.total() for context, counts in self._after.items()}
 
     def bits(self, text: str) -> float:
         """Return the mean bits a byte; 0 for an empty text."""
-        data = text.encode()
-        said = [self._probability(data[max(0, at - ORDER) : at], b) for at, b in enumerate(data)]
-        return float(-np.log2(said).mean()) if said else 0.0
+        encoded = text.encode()
+        probabilities = [
+            self._probability(encoded[max(0, index - ORDER) : index], b)
+            for index, b in enumerate(encoded)
+        ]
+        return float(-np.log2(probabilities).mean()) if probabilities else 0.0
 
     def _probability(self, context: bytes, byte: int) -> float:
         p = 1 / 256
@@ -391,15 +399,15 @@ class Letters:
 
 
 def quality(bench: ExperimentBench, cell: Cell, number: int) -> Row:
-    """Put a marked text beside the plain one that has the same prompt.
+    """Compare a marked text with the plain one that has the same prompt.
 
-    Differences are marked less plain: ``nats`` a token under the model that wrote both,
-    ``judged`` in bits a byte under the judge, who knows nothing of that model.
+    Differences are marked minus plain: ``nats`` a token under the writing model, ``judged`` in bits
+    a byte under the judge, which is independent of that model.
     """
     pair = [bench.written(mark, number) for mark in (str(cell["mark"]), "plain")]
     nats = [-float(text.log_p.mean()) for text in pair]
-    seen = [_judged(bench, text.text) for text in pair]
-    bits = [bits for bits, _ in seen]
+    judgements = [_judged(bench, text.text) for text in pair]
+    bits = [bits for bits, _ in judgements]
     return {
         "perplexity": float(np.exp(nats[0])),
         "plain": float(np.exp(nats[1])),
@@ -410,14 +418,14 @@ def quality(bench: ExperimentBench, cell: Cell, number: int) -> Row:
         "texts": [text.text for text in pair],
         "ids": [text.ids.tolist() for text in pair],
         "log_p": [text.log_p.tolist() for text in pair],
-        **({"judge_log_p": [log_p for _, log_p in seen]} if bench.judge else {}),
+        **({"judge_log_p": [log_p for _, log_p in judgements]} if bench.judge else {}),
     }
 
 
 def _judged(bench: ExperimentBench, text: str) -> tuple[float, list[float]]:
-    """Return what the judge needs for a text, bits a byte, and its log probability of each token.
+    """Return the judge's bits a byte for a text, and its log probability of each token.
 
-    The judge of letters has no tokens; of the first token another one says nothing.
+    The letter model has no tokens; another judge has no prediction for the first token.
     """
     if bench.judge is None:
         return _letters().bits(text), []
@@ -430,7 +438,7 @@ def _judged(bench: ExperimentBench, text: str) -> tuple[float, list[float]]:
 
 
 def telling_apart(rows: Sequence[Row]) -> dict[str, Number | float]:
-    """Return how often classifiers tell the two kinds apart, and what the two-sample test says."""
+    """Return the accuracy of the classifiers, and the p-value of the two-sample test."""
     if len(rows) < 2:
         return {}
 
@@ -438,19 +446,19 @@ def telling_apart(rows: Sequence[Row]) -> dict[str, Number | float]:
         return [np.asarray(r[name][0]) for r in rows], [np.asarray(r[name][1]) for r in rows]
 
     texts = [r["texts"] for r in rows]
-    told = {
+    correct = {
         "words": told_by_words([t[0] for t in texts], [t[1] for t in texts]),
         "transformer": told_by_transformer(*both("ids")),
         "likelihood": told_by_likelihood(*both("log_p")),
     }
     if all("judge_log_p" in r and all(r["judge_log_p"]) for r in rows):
-        told["by_judge"] = told_by_likelihood(*both("judge_log_p"))
-    found: dict[str, Number | float] = {}
-    for name, right in told.items():
+        correct["by_judge"] = told_by_likelihood(*both("judge_log_p"))
+    numbers: dict[str, Number | float] = {}
+    for name, right in correct.items():
         low, high = wilson(int(right.sum()), right.size)
-        found[name] = Number(value=float(right.mean()), low=low, high=high)
-    found["mmd_p"] = two_sample_p(*both("ids"), np.random.default_rng(1))
-    return found
+        numbers[name] = Number(value=float(right.mean()), low=low, high=high)
+    numbers["mmd_p"] = two_sample_p(*both("ids"), np.random.default_rng(1))
+    return numbers
 
 
 @cache

@@ -44,9 +44,9 @@ from pura_lab.rivals.base import (
 F32 = npt.NDArray[np.float32]
 
 WIDEST: Final = 64
-"""Bits of a message, one a bit of a keyed word."""
+"""Most bits of a message: each uses one bit of a keyed word."""
 HORIZONS: Final = (200, 300, 500, 1000, 2000)
-"""Tokens of the texts that the stateful encoder has in mind, as published."""
+"""Lengths of texts, in tokens, for which the stateful encoder is optimised, as published."""
 _POOL, _TRIES, _HALVINGS, _STEEPEST = 4096, 128, 16, 10.0
 
 
@@ -55,10 +55,10 @@ class Binomial(Rival):
     """The scheme.
 
     Attributes:
-        horizons: Of the stateful encoder; () weighs all bits alike.
-        epsilon: How much ``log p`` may fall, in nats a token.
-        candidates: Only so many of the likeliest tokens are chosen from.
-        layers: Of a tournament; 1 where there is none.
+        horizons: Text lengths of the stateful encoder; () weighs all bits equally.
+        epsilon: Allowed loss of ``log p``, in nats a token.
+        candidates: Number of likeliest tokens to choose from.
+        layers: Layers of a tournament; 1 without one.
     """
 
     horizons: tuple[int, ...] = ()
@@ -70,39 +70,39 @@ class Binomial(Rival):
         """Refuse a message that does not fit into a word.
 
         Raises:
-            ValueError: It does not.
+            ValueError: The message has too many bits.
         """
         if self.payload_bits > WIDEST:
             raise ValueError(f"at most {WIDEST} bits, not {self.payload_bits}")
 
     def start(self, payload: Payload | None, rng: np.random.Generator) -> RivalRow:
-        """Begin a text with no bit ahead of another."""
+        """Begin a text with equal leads of all bits."""
         row = super().start(payload, rng)
         row.state = np.zeros(self.payload_bits)
         return row
 
     def choose(self, row: RivalRow, probabilities: F64, context: I64) -> int:
-        """Return the best token, and note by how much each bit leads now."""
+        """Return the best token, and update the lead of each bit."""
         seeds = layer_seeds(context_seed(self.key, context, b"binomial"), self.layers)
-        some = likeliest(probabilities, self.candidates)
+        candidates = likeliest(probabilities, self.candidates)
         weights = self._weights(row.state)
         signed = (weights * (2 * row.code - 1)).astype(np.float32)
-        utility = self._bits(words(seeds[:, None], some)) @ signed
-        token = self._best(row, probabilities, some, utility, weights)
+        utility = self._bits(words(seeds[:, None], candidates)) @ signed
+        token = self._best(row, probabilities, candidates, utility, weights)
         agree = self._bits(words(seeds, token)) == row.code
         row.state += (2.0 * agree - 1).sum(axis=0)
         return token
 
     def _best(
-        self, row: RivalRow, probabilities: F64, some: I64, utility: F32, weights: F64
+        self, row: RivalRow, probabilities: F64, candidates: I64, utility: F32, weights: F64
     ) -> int:
-        """Return the token among the candidates [N] whose utility [1, N] and ``log p`` are best."""
+        """Return the candidate [N] with the best combination of utility [1, N] and ``log p``."""
         possible = probabilities[probabilities > 0]
-        wanted = float(possible @ np.log(possible)) - self.epsilon
+        target = float(possible @ np.log(possible)) - self.epsilon
         pool = self._signs @ weights.astype(np.float32)
-        tried = pool[row.rng.integers(0, _POOL, (_TRIES, some.size), dtype=np.uint16)]
-        log_p = np.log(probabilities[some])
-        return int(some[(utility[0] + slope(log_p, tried, wanted) * log_p).argmax()])
+        tried = pool[row.rng.integers(0, _POOL, (_TRIES, candidates.size), dtype=np.uint16)]
+        log_p = np.log(probabilities[candidates])
+        return int(candidates[(utility[0] + slope(log_p, tried, target) * log_p).argmax()])
 
     @cached_property
     def _signs(self) -> F32:
@@ -111,14 +111,14 @@ class Binomial(Rival):
         return (drawn - 0.5).astype(np.float32)
 
     def _weights(self, lead: F64) -> F64:
-        """Return by how much a bit's agreement raises the chance that it is read right."""
+        """Return how much an agreement with a bit raises its chance of being read correctly."""
         if not self.horizons:
             return np.ones(self.payload_bits)
         from scipy.special import ndtr
 
         spread = np.sqrt(np.array(self.horizons) * self.layers)[:, None]
-        behind = -np.abs(lead)  # the lower tail, which keeps its digits
-        gain = (ndtr((behind + 1) / spread) - ndtr((behind - 1) / spread)).mean(axis=0)
+        lag = -np.abs(lead)  # the lower tail, which keeps its digits
+        gain = (ndtr((lag + 1) / spread) - ndtr((lag - 1) / spread)).mean(axis=0)
         return np.asarray(gain / max(gain.max(), np.finfo(np.float64).tiny))
 
     def _bits(self, drawn: U64) -> U8:
@@ -134,7 +134,7 @@ class Binomial(Rival):
         return Observed(token=token, position=np.zeros_like(token), draws=draws)
 
     def decode(self, observed: Observed) -> Decoded:
-        """Return the majority of each bit, the first layers of a tournament weighing most.
+        """Return the majority of each bit; the first layers of a tournament weigh most.
 
         The statistic is the deviance of all counts from fair coins.
         """
@@ -142,16 +142,18 @@ class Binomial(Rival):
 
         weights = np.linspace(10.0, 1.0, self.layers) if self.layers > 1 else np.ones(1)
         excess = np.einsum("nlb,l->b", 2.0 * observed.draws - 1, weights)
-        ones = observed.draws.sum(axis=(0, 1), dtype=np.float64)
+        one_counts = observed.draws.sum(axis=(0, 1), dtype=np.float64)
         total = observed.draws.shape[0] * self.layers
-        zeros, half = total - ones, max(total, 1) / 2
+        zeros, half = total - one_counts, max(total, 1) / 2
         return Decoded(
             bits=np.where(excess == 0, ERASED, excess > 0).astype(np.int8),
-            statistic=float(2 * (xlogy(ones, ones / half) + xlogy(zeros, zeros / half)).sum()),
+            statistic=float(
+                2 * (xlogy(one_counts, one_counts / half) + xlogy(zeros, zeros / half)).sum()
+            ),
         )
 
     def printed_p(self, ids: I64) -> float:
-        """Return the chi-square tail of the deviance, right where many tokens count."""
+        """Return the chi-square tail of the deviance, which is accurate for many tokens."""
         from scipy.stats import chi2
 
         return float(chi2.sf(self.decode(self.observe(ids)).statistic, self.payload_bits))
@@ -159,20 +161,20 @@ class Binomial(Rival):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class BinomialTournament(Binomial):
-    """The same utilities in a tournament; tokens that are no candidates keep their probability."""
+    """The same utilities in a tournament; tokens other than candidates keep their probability."""
 
     layers: int = 30
 
     def _best(
-        self, row: RivalRow, probabilities: F64, some: I64, utility: F32, weights: F64
+        self, row: RivalRow, probabilities: F64, candidates: I64, utility: F32, weights: F64
     ) -> int:
         """Draw from the law of the tournament's winner."""
         out = probabilities.copy()
-        mass = out[some].sum()
-        law = out[some] / mass
+        mass = out[candidates].sum()
+        law = out[candidates] / mass
         for layer in utility:
             law = winners(law, layer)
-        out[some] = mass * law
+        out[candidates] = mass * law
         return draw(out, row.rng.random())
 
 
@@ -192,7 +194,7 @@ def winners(law: F64, utility: F32) -> F64:
 
 
 def likeliest(probabilities: F64, count: int) -> I64:
-    """Return the ids of the likeliest tokens, of those that are possible."""
+    """Return the ids of the likeliest possible tokens."""
     possible = np.flatnonzero(probabilities)
     if possible.size > count:
         largest = np.argpartition(probabilities[possible], -count)[-count:]
@@ -200,21 +202,21 @@ def likeliest(probabilities: F64, count: int) -> I64:
     return possible.astype(np.int64)
 
 
-def slope(log_p: F64, tried: F32, wanted: float) -> float:
-    """Return the ``beta`` under which the mean ``log_p`` of the winners is as wanted.
+def slope(log_p: F64, tried: F32, target: float) -> float:
+    """Return the ``beta`` for which the mean ``log_p`` of the winners reaches a target.
 
     Args:
         log_p: float64 [N].
-        tried: float32 [M, N], utilities that could be drawn.
-        wanted: Nats.
+        tried: float32 [M, N], samples of utilities.
+        target: Target of the mean, in nats.
     """
     lines = log_p.astype(np.float32)
     unit = float(tried.std()) or 1.0
     low, high = -_STEEPEST, _STEEPEST
     for _ in range(_HALVINGS):  # the mean rises with beta
         middle = (low + high) / 2
-        chosen = (tried + np.float32(unit * 2.0**middle) * lines).argmax(axis=1)
-        if log_p[chosen].mean() < wanted:
+        best = (tried + np.float32(unit * 2.0**middle) * lines).argmax(axis=1)
+        if log_p[best].mean() < target:
             low = middle
         else:
             high = middle

@@ -2,11 +2,11 @@
 
 Green tokens: KGW (Kirchenbauer et al. 2023) and Unigram (Zhao et al. 2024).
 
-Both add ``delta`` to the logits of a keyed share ``gamma`` of the vocabulary: KGW draws a new share
-for each context, Unigram keeps one for all. A token is green by its own keyed draw, so the draws
-are independent.
+Both add ``delta`` to the logits of a keyed share ``gamma`` of the vocabulary. KGW draws a new share
+for each context, Unigram uses the same share for all. Each token is green by its own keyed draw, so
+the draws are independent.
 
-MPAC (Yoo et al. 2024): digits, one of which a context chooses, in lists of a colour each.
+MPAC (Yoo et al. 2024): a context chooses a digit of the message, and each value has a colour list.
 
 BiMark (Feng et al. 2025): layers of halves, boosted or not by a masked bit of the message.
 
@@ -15,12 +15,12 @@ the vocabulary if bit and coin differ, else the other. The coins make every laye
 
 RS-BH (Qu et al. 2024): Reed-Solomon symbols, each embedded by a segment of the vocabulary.
 
-The token before decides which symbol a step carries: the vocabulary is cut into as many segments
-as the code has symbols, of equal expected frequency. A symbol's value rolls the context's green set
-around the vocabulary. Where the authors permute the vocabulary, a token here is green by its own
-keyed draw, which costs a gather instead of a permutation.
+The previous token decides which symbol a step carries: the vocabulary is cut into as many segments
+as the code has symbols, with equal expected frequency. A symbol's value rolls the context's green
+set around the vocabulary. Where the authors permute the vocabulary, a token here is green by its
+own keyed draw, which costs a gather instead of a permutation.
 
-StealthInk (Jiang et al. 2025): a stretch of the distribution is silenced, its mirror doubled.
+StealthInk (Jiang et al. 2025): part of the distribution is silenced, and its mirror image doubled.
 
 A context chooses a part of the message and an order of the vocabulary, cut into chunks of equal
 length; the chunk with the part's value is silenced as far as its mirror image does not meet it. The
@@ -71,11 +71,11 @@ Flags = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Greens(Reweighting):
-    """What both have in common.
+    """Common base of KGW and Unigram.
 
     Attributes:
         gamma: Share of green tokens.
-        delta: Added to their logits.
+        delta: Amount added to their logits.
     """
 
     gamma: float = 0.5
@@ -91,7 +91,7 @@ class _Greens(Reweighting):
         """Return which tokens are green after a context; bool [V]."""
 
     def decode(self, observed: Observed) -> Decoded:
-        """Return how many more tokens are green than ``gamma`` would have it, in sigmas."""
+        """Return the excess of green tokens over the expected share ``gamma``, in sigmas."""
         z = z_score(int(observed.draws.sum()), observed.draws.size, self.gamma)
         return Decoded(bits=np.zeros(0, dtype=np.int8), statistic=z)
 
@@ -124,7 +124,7 @@ class Kgw(_Greens):
         return np.asarray(uniforms(words(seeds, ids)) < self.gamma)
 
     def printed_p(self, ids: I64) -> float:
-        """Count every token, repeated contexts too, as the usual detectors do."""
+        """Return the p-value over all tokens, with repeated contexts, like common detectors."""
         if ids.size <= self.window:
             return 1.0
         contexts = np.lib.stride_tricks.sliding_window_view(ids[:-1], self.window)
@@ -148,23 +148,23 @@ class Unigram(_Greens):
         return self._greens
 
     def observe(self, ids: I64) -> Observed:
-        """Return whether each token, where it stands for the first time, is green."""
+        """Return whether each token is green, at its first occurrence."""
         token = np.sort(np.unique(ids, return_index=True)[1]).astype(np.int64)
         return Observed(token=token, position=np.zeros_like(token), draws=self._greens[ids[token]])
 
     def printed_p(self, ids: I64) -> float:
-        """Count every token, as the usual detectors do."""
+        """Return the p-value over all tokens, like common detectors."""
         return normal_tail(z_score(int(self._greens[ids].sum()), ids.size, self.gamma))
 
 
 def z_score(count: int, total: int, chance: float) -> float:
-    """Return by how many sigmas a count of chances exceeds what is expected."""
+    """Return by how many sigmas a binomial count exceeds its expectation."""
     if not total:
         return 0.0
     return float((count - chance * total) / np.sqrt(total * chance * (1 - chance)))
 
 
-_FLIPPED = 4  # digits that the list of candidates changes: 16 candidates
+_FLIPPED = 4  # digits that vary in the list of candidates: 16 candidates
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -182,7 +182,7 @@ class Mpac(Reweighting):
 
     @property
     def digits(self) -> int:
-        """How many digits carry the payload."""
+        """Number of digits of the payload."""
         return -(-self.payload_bits // self.width)
 
     def encode(self, bits: I64) -> I64:
@@ -207,7 +207,7 @@ class Mpac(Reweighting):
         )
 
     def decode(self, observed: Observed) -> Decoded:
-        """Return the commonest colour of each digit, and what the least sure could also be."""
+        """Return the commonest colour of each digit, and alternatives for uncertain digits."""
         sums = add_up(observed, np.eye(1 << self.width)[observed.draws], self.digits)
         return Decoded(
             bits=bits_of(largest(sums), self.width)[: self.payload_bits],
@@ -216,7 +216,7 @@ class Mpac(Reweighting):
         )
 
     def _others(self, sums: F64) -> tuple[I8, ...]:
-        """Return the string of best colours, and with second best ones where it is least sure."""
+        """Return payloads of best colours, also with second-best ones for uncertain digits."""
         ranked = np.argsort(-sums, axis=1, kind="stable")
         best = np.take_along_axis(sums, ranked, axis=1)
         weak = np.argsort(best[:, 0] - best[:, 1], kind="stable")[:_FLIPPED]
@@ -228,7 +228,7 @@ class Mpac(Reweighting):
         return tuple(out)
 
     def printed_p(self, ids: I64) -> float:
-        """Take the colours that were chosen afterwards for those that were asked for."""
+        """Return the p-value that ignores that the colours were chosen afterwards."""
         chance = 0.5**self.width
         return self.p_of_excess(ids, chance, chance * (1 - chance))
 
@@ -242,9 +242,9 @@ def flip(probabilities: F64, zero: F64, boost: bool, alpha: float, delta: float)
     Args:
         probabilities: float64 [V].
         zero: float64 [V], 1 in the half that ``boost`` makes likelier, else 0.
-        boost: Which of the halves.
-        alpha: Most that the half may weigh afterwards, as a share.
-        delta: Most by which it grows, as a share.
+        boost: Whether to boost that half or the other one.
+        alpha: Largest share of the half after the layer.
+        delta: Largest relative growth of the half.
     """
     mass = float(probabilities @ zero)
     if not _EDGE < mass < 1 - _EDGE:
@@ -260,7 +260,7 @@ class BiMark(Reweighting):
     """The scheme.
 
     Attributes:
-        layers: How many halves.
+        layers: Number of layers.
         alpha: As published.
         delta: As published.
     """
@@ -305,28 +305,28 @@ class BiMark(Reweighting):
         )
 
     def null_draw(self, ids: I64, rng: np.random.Generator) -> Observed:
-        """Draw contexts anew and keep the halves: the votes are fair coins for any halves."""
-        other = replace(self, key=SecretKey(rng.bytes(KEY_BYTES)))
-        other.__dict__["halves"] = self.halves
-        return other.observe(ids)
+        """Redraw contexts and keep the halves: the votes are fair coins for any halves."""
+        redrawn = replace(self, key=SecretKey(rng.bytes(KEY_BYTES)))
+        redrawn.__dict__["halves"] = self.halves
+        return redrawn.observe(ids)
 
     def decode(self, observed: Observed) -> Decoded:
         """Return the majority of all votes for each bit."""
-        ones = observed.draws.sum(axis=1)
-        votes = np.stack([self.layers - ones, ones], axis=1).astype(np.float64)
+        one_votes = observed.draws.sum(axis=1)
+        votes = np.stack([self.layers - one_votes, one_votes], axis=1).astype(np.float64)
         sums = add_up(observed, votes, self.payload_bits)
         return Decoded(bits=bits_of(largest(sums), 1), statistic=float(sums.max(axis=1).sum()))
 
     def printed_p(self, ids: I64) -> float:
-        """Take the majorities, chosen afterwards, for votes on a given message."""
+        """Return the p-value that ignores that the majorities were chosen afterwards."""
         observed = self.observe(ids)
         count = observed.draws.size
         excess = self.decode(observed).statistic - count / 2
         return normal_tail(excess / np.sqrt(max(count, 1) / 4))
 
 
-_PUBLIC = 426371835  # the authors' seed of the order that is cut
-_WIDEST = 9  # bits of a symbol: every one costs twice the tally
+_PUBLIC = 426371835  # the authors' seed of the vocabulary order that is cut
+_WIDEST = 9  # most bits of a symbol: each further bit doubles the tally
 
 
 def code_of(payload_bits: int) -> tuple[int, int, int]:
@@ -337,30 +337,30 @@ def code_of(payload_bits: int) -> tuple[int, int, int]:
     Raises:
         ValueError: No code fits.
     """
-    found = [
+    codes = [
         (n, payload_bits // width, width)
         for width in range(2, _WIDEST + 1)
         if payload_bits % width == 0
         for n in range(payload_bits // width + 2, 2**width, 2)
         if payload_bits // width / n >= 0.6 and (n - payload_bits // width) / 2 / n >= 0.15
     ]
-    if not found:
+    if not codes:
         raise ValueError(f"no code for {payload_bits} bits")
-    return min(found)
+    return min(codes)
 
 
 def balanced_segments(mass: F64, segments: int) -> I64:
-    """Cut a row into runs so that the sum of the squares of their masses is smallest.
+    """Cut a row into runs with the smallest sum of squared masses.
 
-    Dynamic programming over the cuts; since what a run costs is a line in the mass before it, the
-    best cut is found on the lower hull of the lines, each looked at once.
+    This is dynamic programming over the cuts. The cost of a run is linear in the mass before it, so
+    the best cut is found on the lower hull of these lines.
 
     Args:
         mass: float64 [V], not negative.
-        segments: How many runs, none of them empty.
+        segments: Number of runs, none of them empty.
 
     Returns:
-        int64 [V], the run of each place.
+        int64 [V], the run of each position.
     """
     total = np.concatenate([[0.0], np.cumsum(mass)])
     before = total.tolist()
@@ -397,19 +397,19 @@ def _hidden(
     middle: tuple[float, float, int],
     right: tuple[float, float, int],
 ) -> bool:
-    """Tell whether the middle one of three lines of falling slope is nowhere the lowest."""
+    """Return whether the middle one of three lines with falling slopes is nowhere the lowest."""
     return (right[1] - left[1]) * (left[0] - middle[0]) <= (middle[1] - left[1]) * (
         left[0] - right[0]
     )
 
 
 def segment_table(vocab_size: int, payload_bits: int, frequency: F64 | None = None) -> I64:
-    """Return the segment of each token, which is no secret: one table for a tokenizer and a code.
+    """Return the segment of each token, a public table for a tokenizer and a code.
 
     Args:
         vocab_size: ``V``.
-        payload_bits: Of the code.
-        frequency: float64 [V], how often each token is expected; None: all alike.
+        payload_bits: Payload length of the code.
+        frequency: float64 [V], expected frequency of each token; None for uniform.
     """
     mass = np.ones(vocab_size) if frequency is None else frequency
     order = words(_PUBLIC, np.arange(vocab_size)).argsort()
@@ -462,7 +462,7 @@ class RsBh(Reweighting):
         )
 
     def decode(self, observed: Observed) -> Decoded:
-        """Repair the likeliest symbols; where that fails, return those of the message as read."""
+        """Return the corrected likeliest symbols, or those of the message as read if that fails."""
         n, k, width = self.shape
         sums = add_up(observed, observed.draws.astype(np.float64), n)
         symbols = largest(sums)
@@ -471,7 +471,7 @@ class RsBh(Reweighting):
         )
 
     def printed_p(self, ids: I64) -> float:
-        """Take the sum of the best values for the green tokens of one list, as the code does."""
+        """Return the p-value that treats the best values as one green list, as published."""
         return self.p_of_excess(ids, self.gamma, self.gamma * (1 - self.gamma))
 
 
@@ -479,23 +479,23 @@ def repair(symbols: I64, k: int, width: int) -> I64:
     """Return the message's symbols of a word with errors and erasures.
 
     Args:
-        symbols: int64 [n], :data:`ERASED` where nothing is known.
+        symbols: int64 [n], :data:`ERASED` for unknown ones.
         k: Symbols of the message.
         width: Bits of a symbol.
     """
     import reedsolo
 
-    gone = np.flatnonzero(symbols == ERASED).tolist()
+    erased = np.flatnonzero(symbols == ERASED).tolist()
     word = np.where(symbols == ERASED, 0, symbols).tolist()
     try:
-        fixed = _coder(symbols.size, k, width).decode(word, erase_pos=gone)[0]
+        fixed = _coder(symbols.size, k, width).decode(word, erase_pos=erased)[0]
     except (reedsolo.ReedSolomonError, ZeroDivisionError):
         return symbols[:k]
     return np.array(list(fixed), dtype=np.int64)
 
 
 def _coder(n: int, k: int, width: int) -> Any:
-    # Made anew each time: the library keeps the arithmetic of the last one made for all.
+    # Made again each time: the library keeps global arithmetic of the last one made.
     import reedsolo
 
     prime = _PRIMES[width]
@@ -507,16 +507,16 @@ _PRIMES = {2: 0x7, 3: 0xB, 4: 0x13, 5: 0x25, 6: 0x43, 7: 0x83, 8: 0x11D, 9: 0x21
 
 
 def overlap(lo: F64, hi: F64, first: float, after: float) -> F64:
-    """Return how much of each interval lies in ``[first, after)``; float64 like them."""
+    """Return the length of each interval inside ``[first, after)``, float64."""
     return np.asarray(np.maximum(np.minimum(hi, after) - np.maximum(lo, first), 0.0))
 
 
 def silenced(probabilities: F64, red: slice) -> F64:
-    """Return a law with a stretch silenced and its mirror doubled, where they do not meet.
+    """Return a law with a stretch silenced and its mirror image doubled, unless they overlap.
 
     Args:
         probabilities: float64 [V], in the order of the step.
-        red: Places of the stretch.
+        red: Positions of the stretch.
     """
     hi = np.cumsum(probabilities)
     hi /= hi[-1]
@@ -533,8 +533,8 @@ class StealthInk(Reweighting):
     """The scheme.
 
     Attributes:
-        width: Bits of a part of the message; two to its power are the chunks.
-        padded: Add a keyed pad to each value.
+        width: Bits of a part of the message; there are ``2**width`` chunks.
+        padded: Whether to add a keyed pad to each value.
     """
 
     width: int = 1
@@ -542,7 +542,7 @@ class StealthInk(Reweighting):
 
     @property
     def parts(self) -> int:
-        """How many parts the payload has."""
+        """Number of parts of the payload."""
         return -(-self.payload_bits // self.width)
 
     def encode(self, bits: I64) -> I64:
@@ -564,14 +564,14 @@ class StealthInk(Reweighting):
         return slice(*(((value + k) * self.vocab_size) >> self.width for k in (0, 1)))
 
     def observe(self, ids: I64) -> Observed:
-        """Return the value of the part that each token speaks against; int64 [N]."""
+        """Return the value of the part against which each token is evidence; int64 [N]."""
         token, contexts = self.counted(ids)
         seeds = context_seeds(self.key, contexts, b"stealth")
         everyone = np.arange(self.vocab_size)
         rank = np.array(
             [
-                int((words(seed, everyone) < words(seed, mine)).sum())
-                for seed, mine in zip(seeds, ids[token].tolist(), strict=True)
+                int((words(seed, everyone) < words(seed, token_id)).sum())
+                for seed, token_id in zip(seeds, ids[token].tolist(), strict=True)
             ],
             dtype=np.int64,
         )
@@ -584,9 +584,9 @@ class StealthInk(Reweighting):
     def null_draw(self, ids: I64, rng: np.random.Generator) -> Observed:
         """Draw parts and chunks: uniform by the order, up to one token of the vocabulary."""
         token, _ = self.counted(ids)
-        place = rng.integers(0, self.vocab_size, token.size)
+        rank = rng.integers(0, self.vocab_size, token.size)
         ends = [self._chunk(value).stop for value in range(1 << self.width)]
-        against = np.searchsorted(ends, place, side="right")
+        against = np.searchsorted(ends, rank, side="right")
         if self.padded:
             against ^= rng.integers(0, 1 << self.width, token.size)
         return Observed(
@@ -602,6 +602,6 @@ class StealthInk(Reweighting):
         )
 
     def printed_p(self, ids: I64) -> float:
-        """Take the minima, chosen afterwards, for counts of given chunks."""
+        """Return the p-value that ignores that the minima were chosen afterwards."""
         chance = 0.5**self.width
         return self.p_of_excess(ids, -chance, chance * (1 - chance))

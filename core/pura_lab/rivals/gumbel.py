@@ -2,24 +2,24 @@
 
 CTWL, balance marking (Wang et al. 2024): favoured halves by the mass of a proxy model.
 
-A context and a message together choose one of ``orders`` keyed orders of the vocabulary; tokens
-behind the middle of the proxy's mass in that order are favoured. The proxy sees the last tokens
-only, so that a verifier without the prompt knows what it said. Its law is cut to its likeliest
-tokens, on both sides alike, which makes reading a hundred times cheaper. All messages are tried, so
-20 bits are the most.
+A context and a message together choose one of ``orders`` keyed orders of the vocabulary; tokens in
+the second half of the proxy's mass in that order are favoured. The proxy sees only the last tokens,
+so a verifier without the prompt can compute its law. The law is cut to its likeliest tokens by both
+sides, which makes reading a hundred times cheaper. All messages are tried, so a message has at most
+20 bits.
 
 The Gumbel-max mark (Aaronson 2022).
 
-CycleShift (Fernandez et al. 2023) carries bits by shifting it.
+CycleShift (Fernandez et al. 2023) carries bits by shifting the random numbers.
 
 EXP and ITS (Kuditipudi et al. 2024): a key as long as the text, read at a shift.
 
-Token ``i`` uses row ``shift + i`` of a table of ``rows`` random numbers, the shift drawn once a
-text. No context is hashed, so nothing is repeated inside the first ``rows`` tokens; a longer text
-uses rows again, as published, and is no longer unbiased as a whole. The detector tries all shifts
-and compares with redrawn keys, ``(1 + count) / (1 + draws)``; dividing by ``draws`` alone, as a
-public routine does, is no p-value. The alignment here is that of an unedited block; the published
-variant that also aligns insertions and deletions is left out.
+Token ``i`` uses row ``shift + i`` of a table of ``rows`` random numbers; the shift is drawn once
+for each text. No context is hashed, so nothing is repeated within the first ``rows`` tokens. A
+longer text uses rows again, as published, and is then biased as a whole. The detector tries all
+shifts and compares with redrawn keys, ``(1 + count) / (1 + draws)``; dividing by ``draws`` alone,
+like a public routine, gives no valid p-value. Only unedited blocks are aligned here; the published
+variant that also aligns insertions and deletions is not implemented.
 """
 
 from __future__ import annotations
@@ -65,18 +65,18 @@ class Ctwl(Rival):
     """The scheme.
 
     Attributes:
-        proxy: Takes windows of token ids [N, prefix], gives probabilities [N, V].
-        delta: Taken from the logits of the other half.
-        prefix: Tokens that the proxy sees; the first of a text are plain.
-        orders: How many orders a context has.
-        kept: Tokens of the proxy's law that are kept.
+        proxy: Returns probabilities [N, V] for windows of token ids [N, prefix].
+        delta: Amount subtracted from the logits of the other half.
+        prefix: Tokens that the proxy sees; as many first tokens of a text are plain.
+        orders: Number of orders of a context.
+        law_size: Number of likeliest tokens of the proxy's law that are used.
     """
 
     proxy: Proxy
     delta: float = 2.0
     prefix: int = 10
     orders: int = 100
-    kept: int = 1000
+    law_size: int = 1000
     marks_repeats: bool = True
 
     def __post_init__(self) -> None:
@@ -85,7 +85,7 @@ class Ctwl(Rival):
 
     @property
     def first(self) -> int:
-        """The proxy needs its prefix."""
+        """First marked token; the proxy needs its prefix."""
         return max(self.window, self.prefix)
 
     def encode(self, bits: I64) -> I64:
@@ -93,17 +93,17 @@ class Ctwl(Rival):
         return np.array([int("".join(map(str, bits.tolist())), 2)])
 
     def choose(self, row: RivalRow, probabilities: F64, context: I64) -> int:
-        """Draw with the favoured half made likelier."""
+        """Draw a token from the law with the favoured half made likelier."""
         window = np.array(row.tokens[-self.prefix :])
         top, mass = self._likely(self.proxy(window[None])[0])
         seed = np.uint64(context_seed(self.key, context, b"ctwl"))
         number = int(self._order(np.array([seed]), row.code)[0, 0])
         order = layer_seeds(seed, self.orders)[number]
-        places = words(order, top)
-        sort = places.argsort()
+        draws = words(order, top)
+        sort = draws.argsort()
         upto = np.concatenate([[0.0], np.cumsum(mass[sort])])
         all_places = words(order, np.arange(self.vocab_size))
-        before = upto[np.searchsorted(places[sort], all_places, side="right")]
+        before = upto[np.searchsorted(draws[sort], all_places, side="right")]
         law = shifted(probabilities, before >= 0.5, self.delta)
         return draw(law, row.rng.random())
 
@@ -125,7 +125,7 @@ class Ctwl(Rival):
         return Observed(token=token, position=np.zeros_like(token), draws=favoured, seeds=seeds)
 
     def decode(self, observed: Observed) -> Decoded:
-        """Return the message under which most tokens are favoured."""
+        """Return the message with the most favoured tokens."""
         messages = np.arange(1 << self.payload_bits)
         score = np.zeros(messages.size, dtype=np.int64)
         for row, seed in zip(observed.draws, observed.seeds, strict=True):
@@ -136,16 +136,16 @@ class Ctwl(Rival):
         return below(words(seeds[:, None], (1 << 41) + messages), self.orders)
 
     def _likely(self, law: F64) -> tuple[I64, F64]:
-        kept = min(self.kept, law.size)
-        top = np.argpartition(-law, kept - 1)[:kept]
+        count = min(self.law_size, law.size)
+        top = np.argpartition(-law, count - 1)[:count]
         return top, law[top] / law[top].sum()
 
 
 def one_best(score: npt.NDArray[np.number], payload_bits: int) -> I8:
-    """Return the message with the largest score, all of it erased where two share that."""
+    """Return the message with the largest score; erase it if several share that score."""
     best = int(score.argmax())
-    alone = int((score == score[best]).sum()) == 1
-    return bits_of(np.array([best if alone else ERASED]), payload_bits)
+    unique = int((score == score[best]).sum()) == 1
+    return bits_of(np.array([best if unique else ERASED]), payload_bits)
 
 
 def arg_gumbel(probabilities: F64, u: F64) -> int:
@@ -188,7 +188,7 @@ class GumbelMax(Rival):
         return float(bets.high_uniforms(observed.draws).sum())
 
     def printed_p(self, ids: I64) -> float:
-        """Count every token, repeated contexts too."""
+        """Return the p-value over all tokens, including repeated contexts."""
         if ids.size <= self.window:
             return 1.0
         contexts = np.lib.stride_tricks.sliding_window_view(ids[:-1], self.window)
@@ -207,7 +207,7 @@ class CycleShift(Rival):
 
     @property
     def ring(self) -> int:
-        """Numbers of a context."""
+        """Number of random numbers of a context."""
         return max(self.vocab_size, 1 << self.payload_bits)
 
     def encode(self, bits: I64) -> I64:
@@ -216,9 +216,9 @@ class CycleShift(Rival):
 
     def choose(self, row: RivalRow, probabilities: F64, context: I64) -> int:
         """Return the token that the rolled numbers choose."""
-        places = (np.arange(self.vocab_size) + row.code[0]) % self.ring
+        shifted_ids = (np.arange(self.vocab_size) + row.code[0]) % self.ring
         seed = context_seed(self.key, context, b"cycle")
-        return arg_gumbel(probabilities, uniforms(words(seed, places)))
+        return arg_gumbel(probabilities, uniforms(words(seed, shifted_ids)))
 
     def observe(self, ids: I64) -> Observed:
         """Return the tokens [N] with the seeds of their contexts."""
@@ -227,7 +227,7 @@ class CycleShift(Rival):
         return Observed(token=token, position=np.zeros_like(token), draws=ids[token], seeds=seeds)
 
     def decode(self, observed: Observed) -> Decoded:
-        """Return the message whose numbers are largest."""
+        """Return the message with the largest numbers."""
         messages = np.arange(1 << self.payload_bits)
         score = np.zeros(messages.size)
         for token, seed in zip(observed.draws.tolist(), observed.seeds, strict=True):
@@ -243,7 +243,7 @@ class CycleShift(Rival):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Shifted(Rival):
-    """What both have in common.
+    """Common base of EXP and ITS.
 
     Attributes:
         rows: ``n``, rows of the key.
@@ -276,11 +276,11 @@ class _Shifted(Rival):
 
     @cached_property
     def seeds(self) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:
-        """One seed a row; uint64 [n]."""
+        """Seed of each row; uint64 [n]."""
         return layer_seeds(context_seed(self.key, [], b"rows"), self.rows)
 
     def decode(self, observed: Observed) -> Decoded:
-        """Return how well the best shift fits; the draws are costs [n, L], row by token."""
+        """Return the fit of the best shift; the draws are costs [n, L], row by token."""
         count = observed.draws.shape[1]
         if not count:
             return Decoded(bits=np.zeros(0, dtype=np.int8), statistic=0.0)
@@ -289,7 +289,7 @@ class _Shifted(Rival):
         return Decoded(bits=np.zeros(0, dtype=np.int8), statistic=-float(cost.min()))
 
     def printed_p(self, ids: I64) -> float:
-        """Redraw the key 99 times, as published."""
+        """Return the p-value from redrawing the key 99 times, as published."""
         return redraw_p(self, ids, np.random.default_rng(ids.tolist()))
 
     def _observed(self, costs: F64) -> Observed:
@@ -308,8 +308,8 @@ class Exp(_Shifted):
 
     def observe(self, ids: I64) -> Observed:
         """Return ``log(1 - u)`` of every token in every row; float64 [n, L]."""
-        kinds, where = np.unique(ids, return_inverse=True)
-        return self._observed(np.log1p(-uniforms(words(self.seeds[:, None], kinds)))[:, where])
+        kinds, inverse = np.unique(ids, return_inverse=True)
+        return self._observed(np.log1p(-uniforms(words(self.seeds[:, None], kinds)))[:, inverse])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -326,17 +326,17 @@ class Its(_Shifted):
         return uniforms(self.seeds)
 
     def by_row(self, probabilities: F64, number: int) -> int:
-        """Return the token whose interval holds the row's number."""
+        """Return the token with the interval that contains the row's number."""
         return inverse_transform(probabilities, self.order, float(self._points[number]))
 
     def observe(self, ids: I64) -> Observed:
         """Return ``|rank/V - u|`` of every token in every row; float64 [n, L]."""
-        place = ranks(self.order)[ids] / self.vocab_size
-        return self._observed(np.abs(place - self._points[:, None]))
+        quantile = ranks(self.order)[ids] / self.vocab_size
+        return self._observed(np.abs(quantile - self._points[:, None]))
 
     def null_draw(self, ids: I64, rng: np.random.Generator) -> Observed:
-        """Draw numbers and the ranks of the tokens that occur, which is all that enters."""
-        kinds, where = np.unique(ids, return_inverse=True)
-        place = rng.choice(self.vocab_size, kinds.size, replace=False)[where] / self.vocab_size
-        other = replace(self, key=SecretKey(rng.bytes(KEY_BYTES)))
-        return self._observed(np.abs(place - uniforms(other.seeds)[:, None]))
+        """Redraw the numbers and the ranks of the occurring tokens; nothing else has an effect."""
+        kinds, inverse = np.unique(ids, return_inverse=True)
+        quantile = rng.choice(self.vocab_size, kinds.size, replace=False)[inverse] / self.vocab_size
+        redrawn = replace(self, key=SecretKey(rng.bytes(KEY_BYTES)))
+        return self._observed(np.abs(quantile - uniforms(redrawn.seeds)[:, None]))

@@ -1,4 +1,4 @@
-"""Marks whose message is spread over the whole vocabulary: ArcMark and MC²Mark.
+"""Marks with a message spread over the complete vocabulary: ArcMark and MC²Mark.
 
 ArcMark (Gilani et al. 2026): code symbols as angles, tokens drawn towards them by transport.
 
@@ -48,20 +48,21 @@ _SIDES = 256
 
 
 def distance(angle: F64) -> F64:
-    """Return how far angles, in turns, are from zero around the circle; 0 … 1/2."""
+    """Return the distance of angles, in turns, from zero on the circle; 0 … 1/2."""
     away = np.abs(angle) % 1.0
     return np.minimum(away, 1.0 - away)
 
 
 def best_turn(angles: F64, start: float) -> int:
-    """Return how many places the side values are turned against the quantiles.
+    """Return by how many positions the side values are rotated against the quantiles.
 
     Args:
-        angles: float64 [r], of the tokens at the middles of ``r`` equal parts of the mass, rising.
+        angles: float64 [r], angles of the tokens at the middles of ``r`` equal parts of the mass,
+            rising.
         start: Angle of side value 0.
     """
-    place = np.arange(angles.size) / angles.size
-    return int(distance((angles - start - place) - place[:, None]).sum(axis=1).argmin())
+    offsets = np.arange(angles.size) / angles.size
+    return int(distance((angles - start - offsets) - offsets[:, None]).sum(axis=1).argmin())
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -69,7 +70,7 @@ class ArcMark(Rival):
     """The scheme.
 
     Attributes:
-        sides: Side values of a step.
+        sides: Number of side values of a step.
         widest: Most bits of a block.
     """
 
@@ -83,11 +84,11 @@ class ArcMark(Rival):
 
     @property
     def blocks(self) -> int:
-        """How many blocks the payload has."""
+        """Number of blocks of the payload."""
         return self.payload_bits // self.width
 
     def choose(self, row: RivalRow, probabilities: F64, context: I64) -> int:
-        """Draw a token of the part of the mass that the side value is coupled with."""
+        """Draw a token from the part of the mass that is coupled with the side value."""
         seed = np.array([context_seed(self.key, context, b"arc")], dtype=np.uint64)
         block = int(below(spare(seed), self.blocks)[0])
         bits = row.code[block * self.width : (block + 1) * self.width]
@@ -105,35 +106,35 @@ class ArcMark(Rival):
         return int(order[rank])
 
     def observe(self, ids: I64) -> Observed:
-        """Return the angle that each token shows, its side value taken off; float64 [N]."""
+        """Return the angle of each token minus its side value; float64 [N]."""
         token, contexts = self.counted(ids)
         seeds = context_seeds(self.key, contexts, b"arc")
         side = below(spare(seeds, 1), self.sides)
-        shown = [
-            (self._step(int(seed)) * mine + self._start(int(seed))) % self.vocab_size
-            for seed, mine in zip(seeds, ids[token].tolist(), strict=True)
+        turned = [
+            (self._step(int(seed)) * token_id + self._start(int(seed))) % self.vocab_size
+            for seed, token_id in zip(seeds, ids[token].tolist(), strict=True)
         ]
-        angle = np.array(shown, dtype=np.float64) / self.vocab_size - side / self.sides
+        angle = np.array(turned, dtype=np.float64) / self.vocab_size - side / self.sides
         return Observed(
             token=token, position=below(spare(seeds), self.blocks), draws=angle % 1.0, seeds=seeds
         )
 
     def decode(self, observed: Observed) -> Decoded:
-        """Return for each block the message whose angles are nearest."""
+        """Return for each block the message with the nearest angles."""
         values = np.arange(1 << self.width)
         messages = (values[:, None] >> np.arange(self.width - 1, -1, -1)) & 1
         symbols = np.full(self.blocks, ERASED)
-        near = 0.0
+        closeness = 0.0
         for block in range(self.blocks):
-            mine = observed.position == block
-            if not mine.any():
+            in_block = observed.position == block
+            if not in_block.any():
                 continue
-            shown = self._symbols(observed.seeds[mine], messages) / values.size
-            loss = distance(shown - observed.draws[mine][:, None]).sum(axis=0)
-            near += float(mine.sum() / 4 - loss.min())
+            angles = self._symbols(observed.seeds[in_block], messages) / values.size
+            loss = distance(angles - observed.draws[in_block][:, None]).sum(axis=0)
+            closeness += float(in_block.sum() / 4 - loss.min())
             if int((loss == loss.min()).sum()) == 1:
                 symbols[block] = loss.argmin()
-        return Decoded(bits=bits_of(symbols, self.width), statistic=near)
+        return Decoded(bits=bits_of(symbols, self.width), statistic=closeness)
 
     def _symbols(self, seeds: U64, messages: I64) -> I64:
         """Return the linear symbols of messages [M, width] under seeds [N]; int64 [N, M]."""
@@ -142,43 +143,43 @@ class ArcMark(Rival):
         return exact.astype(np.int64) % (1 << self.width)
 
     def _step(self, seed: int) -> int:
-        """Return what a token's place is multiplied by: no common divisor with the vocabulary."""
-        found = int(below(spare(np.uint64(seed), 2), self.vocab_size))
-        while gcd(found, self.vocab_size) != 1:
-            found += 1
-        return found
+        """Return the factor of a token's position, which is coprime to the vocabulary size."""
+        factor = int(below(spare(np.uint64(seed), 2), self.vocab_size))
+        while gcd(factor, self.vocab_size) != 1:
+            factor += 1
+        return factor
 
     def _start(self, seed: int) -> int:
         return int(below(spare(np.uint64(seed), 3), self.vocab_size))
 
     def _order(self, seed: int) -> I64:
-        """Return the token at each place of the circle; int64 [V]."""
+        """Return the token at each position of the circle; int64 [V]."""
         inverse = pow(self._step(seed), -1, self.vocab_size)
-        place = np.arange(self.vocab_size) - self._start(seed)
-        return place * inverse % self.vocab_size
+        offset = np.arange(self.vocab_size) - self._start(seed)
+        return offset * inverse % self.vocab_size
 
 
-_PER_WORD = 4  # layers that share a word
+_PER_WORD = 4  # layers that share a keyed word
 
 
-def boosted(mass: F64, ones: I64, codes: F64) -> F64:
+def boosted(mass: F64, active: I64, codes: F64) -> F64:
     """Return the channels' masses after a layer.
 
     Args:
         mass: float64 [L], sums to 1.
-        ones: int64 [L], 0 or 1, of weight ``k`` between 1 and ``L - 1``.
+        active: int64 [L], 0 or 1, of weight ``k`` between 1 and ``L - 1``.
         codes: float64 [C, L], all vectors of that weight.
     """
-    target = mass.size / int(ones.sum())
+    target = mass.size / int(active.sum())
     heavy = codes @ mass
     factor = np.minimum(
         target, np.divide(1.0, heavy, where=heavy > 0, out=np.full_like(heavy, np.inf))
     )
     spread = mass * ((target - factor) @ codes)
-    own = float(ones @ mass)
-    reached = min(target, 1.0 / own) if own > 0 else target
-    out = reached * mass * ones
-    left = 1.0 - reached * own
+    active_mass = float(active @ mass)
+    reached = min(target, 1.0 / active_mass) if active_mass > 0 else target
+    out = reached * mass * active
+    left = 1.0 - reached * active_mass
     return out + left * spread / spread.sum() if left > 0 and spread.sum() > 0 else out
 
 
@@ -187,7 +188,7 @@ class Mc2Mark(Reweighting):
     """The scheme.
 
     Attributes:
-        layers: How many.
+        layers: Number of layers.
         widest: Most bits of a segment.
     """
 
@@ -204,10 +205,10 @@ class Mc2Mark(Reweighting):
         width = self.width
         out = []
         for weight in range(width + 1):
-            places = list(combinations(range(width), weight))
-            rows = np.zeros((len(places), width))
-            for row, place in zip(rows, places, strict=True):
-                row[list(place)] = 1.0
+            subsets = list(combinations(range(width), weight))
+            rows = np.zeros((len(subsets), width))
+            for row, subset in zip(rows, subsets, strict=True):
+                row[list(subset)] = 1.0
             out.append(rows)
         return out
 
@@ -219,14 +220,14 @@ class Mc2Mark(Reweighting):
         out = probabilities
         everyone = np.arange(self.vocab_size)
         for layer, (number, mask) in enumerate(zip(numbers, masks, strict=True)):
-            ones = segments[number] ^ mask
+            active = segments[number] ^ mask
             if layer % _PER_WORD == 0:
                 drawn = words(seeds[layer], everyone)
-            if not 0 < ones.sum() < self.width:
+            if not 0 < active.sum() < self.width:
                 continue
             channel = self._channel(drawn, layer)
             mass = np.bincount(channel, weights=out, minlength=self.width)
-            after = boosted(mass / mass.sum(), ones, self._codes[int(ones.sum())])
+            after = boosted(mass / mass.sum(), active, self._codes[int(active.sum())])
             out = out * np.divide(after, mass, where=mass > 0, out=np.zeros_like(mass))[channel]
         return out
 

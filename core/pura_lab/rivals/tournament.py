@@ -2,9 +2,10 @@
 
 SynthID-Text (Dathathri et al. 2024), the non-distortionary tournament.
 
-Thirty layers, each with a keyed coin ``g`` for every context and token; a layer moves probability
-from tokens with tails to tokens with heads, and the mean over the coins is the distribution itself.
-Tokens after a context that came before are plain. With ``window`` 4 a layer sees n-grams of 5.
+There are thirty layers, each with a keyed coin ``g`` for every context and token. A layer moves
+probability from tokens with tails to tokens with heads, and the mean over the coins is the
+distribution itself. Tokens after a repeated context are plain. With ``window`` 4 a layer sees
+n-grams of 5.
 
 MirrorMark (Jiang et al. 2026): the message reflects the random numbers of an unbiased sampler.
 
@@ -50,7 +51,7 @@ DEPTH: Final = 30
 
 
 def tournament(probabilities: F64, g: npt.NDArray[np.number]) -> F64:
-    """Return the law of the tournament's winner, two entrants a layer.
+    """Return the law of the tournament's winner, with two entrants in each match.
 
     Args:
         probabilities: float64 [V].
@@ -68,7 +69,7 @@ class SynthId(Reweighting):
     """The tournament with coins from the secret key.
 
     Attributes:
-        depth: Layers, at most 64.
+        depth: Number of layers, at most 64.
     """
 
     window: int = 4
@@ -119,7 +120,7 @@ def binomial_tail(count: int, total: int) -> float:
 
 _PER_WORD = 4  # numbers of 16 bits
 _QUEUE = 4
-_ENDS = 8  # a frame ends at one place of so many, once every position could have been met
+_ENDS = 8  # once all positions could have been used, one token in 8 ends a frame
 
 
 def mirrored(u: F64, symbol: int | I64, width: int) -> F64:
@@ -128,11 +129,11 @@ def mirrored(u: F64, symbol: int | I64, width: int) -> F64:
 
 
 class Frames:
-    """Hands out positions, to each about as many contexts; generator and reader walk alike.
+    """Assigns positions to contexts about equally often, in the same way for writing and reading.
 
     Args:
         key: The secret key.
-        positions: How many.
+        positions: Number of positions.
     """
 
     def __init__(self, key: SecretKey, positions: int) -> None:
@@ -141,19 +142,19 @@ class Frames:
         self._queue: deque[int] = deque(maxlen=_QUEUE)
 
     def next(self, seed: np.uint64, last: int) -> int:
-        """Return the position of a context that is new.
+        """Return the position of a new context.
 
         Args:
-            seed: Of the context.
-            last: Its last token.
+            seed: Seed of the context.
+            last: Last token of the context.
         """
-        least = np.flatnonzero(self._count == self._count.min())
-        position = int(least[below(spare(seed), least.size)])
+        rarest = np.flatnonzero(self._count == self._count.min())
+        position = int(rarest[below(spare(seed), rarest.size)])
         self._count[position] += 1
         self._queue.append(last)
         length, n = int(self._count.sum()), self._count.size
-        here = context_seed(self._key, list(self._queue), b"frame") % _ENDS == 0
-        if (length >= n and here) or 2 * length >= 3 * n:
+        ends = context_seed(self._key, list(self._queue), b"frame") % _ENDS == 0
+        if (length >= n and ends) or 2 * length >= 3 * n:
             self._count[:] = 0
             self._queue.clear()
         return position
@@ -165,7 +166,7 @@ class MirrorMark(Rival):
 
     Attributes:
         width: Bits of a symbol.
-        layers: Of the tournament; 0: Gumbel-max.
+        layers: Layers of the tournament; 0 for Gumbel-max.
     """
 
     width: int = 2
@@ -173,11 +174,11 @@ class MirrorMark(Rival):
 
     @property
     def positions(self) -> int:
-        """How many symbols carry the payload."""
+        """Number of symbols of the payload."""
         return -(-self.payload_bits // self.width)
 
     def start(self, payload: Payload | None, rng: np.random.Generator) -> RivalRow:
-        """Begin a text with a frame of its own."""
+        """Begin a text with a new frame."""
         row = super().start(payload, rng)
         row.state = Frames(self.key, self.positions)
         return row
@@ -221,7 +222,7 @@ class MirrorMark(Rival):
         )
 
     def decode(self, observed: Observed) -> Decoded:
-        """Return for each position the symbol under which its numbers are largest."""
+        """Return for each position the symbol with the largest numbers."""
         sums = add_up(observed, self._scores(observed), self.positions)
         return Decoded(
             bits=bits_of(largest(sums), self.width)[: self.payload_bits],
@@ -229,7 +230,7 @@ class MirrorMark(Rival):
         )
 
     def _scores(self, observed: Observed) -> F64:
-        """Return for each token and symbol how large its numbers are; float64 [N, 2^m]."""
+        """Return the score of each token and symbol from its numbers; float64 [N, 2^m]."""
         u = mirrored(observed.draws[..., None], np.arange(1 << self.width), self.width)
         if not self.layers:
             return np.asarray(-np.log1p(-u[:, 0]))
@@ -237,7 +238,7 @@ class MirrorMark(Rival):
         return np.asarray(np.einsum("nls,l->ns", u, weights / weights.sum()))
 
     def printed_p(self, ids: I64) -> float:
-        """Take the scores of symbols that were chosen afterwards for those of a given message."""
+        """Return the p-value that ignores that the symbols were chosen afterwards."""
         if not self.layers:
             return self.p_of_excess(ids, 1.0, 1.0)
         weights = np.linspace(10.0, 1.0, self.layers)

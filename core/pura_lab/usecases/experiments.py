@@ -1,4 +1,4 @@
-"""What the lab does for its commands: experiments, schemes side by side, scores."""
+"""Use cases of the lab's commands: experiments, comparison of schemes, scores."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 
 _STEP = "compare"
-_STREAMS = 8
-_KEPT = 4096
+_STREAMS = 8  # plain texts from which laws are recorded
+_COMMON_TOKENS = 4096  # tokens of the vocabulary in recorded laws
 
 
 def compare(
@@ -40,26 +40,26 @@ def compare(
     progress: Progress = no_progress,
     checkpoint: Checkpoint = never_cancelled,
 ) -> tuple[tuple[TableCell, ...], list[dict[str, Any]], str]:
-    """Write, attack and read texts of every scheme, and write the lines as Parquet.
+    """Write, attack and read texts of every scheme, and write the results as Parquet.
 
     Args:
-        environment: Whose models.
-        folder: Keeps texts, readings and results; a run that was stopped goes on from there.
-        texts: How many a cell, rounded up to eights.
+        environment: Environment with the models.
+        folder: Folder of texts, readings and results, from which an interrupted run resumes.
+        texts: Number of texts of a cell, rounded up to a multiple of eight.
         bits: Payload lengths.
-        methods: Names of schemes; all when empty.
+        methods: Names of schemes; empty for all.
         conditions: ``none``, and attacks as ``name`` or ``name:strength``.
-        tokens: Lengths; the longest is written, the others are its beginnings.
-        model: Writes and reads; None takes the usual one.
-        recorded: Take the laws that the model said in a few plain texts instead of asking it at
-            every step: quick, and no attacks.
-        keys: Keys that are tried on texts without a mark; 0: none.
-        seed: Of everything that is drawn.
-        progress: Told after every few pieces.
+        tokens: Lengths; the longest is written, and the others are its beginnings.
+        model: Name of the writing and reading model; None for the default.
+        recorded: Whether to use laws recorded in a few plain texts instead of running the model at
+            every step: fast, but without attacks.
+        keys: Number of keys tried on texts without a mark.
+        seed: Seed of all random draws.
+        progress: Called after every few pieces.
         checkpoint: Called often; may raise.
 
     Raises:
-        PuraError: There is no such scheme or attack, or no model.
+        PuraError: A scheme or attack is unknown, or the model is missing.
     """
     from pura.measure.attacks.rewrite import model_tools
     from pura.measure.cache import Cache
@@ -99,20 +99,20 @@ def compare(
         for method in tried
         if method.carries(length)
     ]
-    done = 0
-    for at in range(0, len(pieces), TOGETHER):
-        some = pieces[at : at + TOGETHER]
+    finished = 0
+    for start in range(0, len(pieces), TOGETHER):
+        group = pieces[start : start + TOGETHER]
         checkpoint()
-        missing = [piece for piece in some if piece.name not in cache]
+        missing = [piece for piece in group if piece.name not in cache]
         if missing:
             write(source, bench, missing, cache)
         for condition, length in product(conditions, tokens):
-            for piece in some:
+            for piece in group:
                 checkpoint()
                 if piece.outcome(condition, length) not in cache:
                     reader.read(piece, condition, length)
-        done += len(some)
-        progress(Stage(name=_STEP, done=done, total=len(pieces)))
+        finished += len(group)
+        progress(Stage(name=_STEP, done=finished, total=len(pieces)))
     lines = [
         line
         for condition, length in product(conditions, tokens)
@@ -123,8 +123,8 @@ def compare(
         write_parquet(folder / "lines.parquet", lines)
     assert tools.tokenise is not None
     plain = unmarked_texts(tools.tokenise) if keys else {}
-    whole = bench_of(loaded, ModelSource(loaded)) if keys else bench
-    unmarked = list(calibrate(whole, plain, keys, seed, cache=cache, checkpoint=checkpoint))
+    full_bench = bench_of(loaded, ModelSource(loaded)) if keys else bench
+    unmarked = list(calibrate(full_bench, plain, keys, seed, cache=cache, checkpoint=checkpoint))
     return summarise(lines), unmarked, loaded.name
 
 
@@ -152,7 +152,7 @@ def _source(model: LanguageModel, cache: Cache, tokens: int, seed: int) -> LawSo
 
     name = f"laws.{model.fingerprint}.{tokens}.{seed}"
     if name not in cache:
-        cache.put(name, {"laws": [record_laws(model, _STREAMS, tokens, _KEPT, seed)]})
+        cache.put(name, {"laws": [record_laws(model, _STREAMS, tokens, _COMMON_TOKENS, seed)]})
     return LawSource(cache.get(name)["laws"][0])
 
 
@@ -169,11 +169,11 @@ def score_texts(
 
     Args:
         file: JSON lines.
-        reference: The field of the reference.
-        systems: The fields of the systems; each but the last is also compared with the last.
-        bert: Folder of the model of BERTScore; None leaves that out.
-        layer: Which of its layers; None takes the one that bert-score knows.
-        seed: Of the bootstrap.
+        reference: Field of the reference.
+        systems: Fields of the systems; each is also compared with the last one.
+        bert: Folder of the model for BERTScore; None omits that score.
+        layer: Layer of that model; None takes the one that bert-score knows.
+        seed: Seed of the bootstrap.
 
     Raises:
         PuraError: File or model cannot be used, or a package is not installed.
@@ -184,13 +184,13 @@ def score_texts(
 
 
 SMALL, LARGE = 16, 128
-"""Texts a cell."""
+"""Numbers of texts of a cell."""
 
 
 def list_experiments() -> dict[str, tuple[str, str, int, int]]:
     """Return the experiments in the order of the paper, by name.
 
-    Each has a title, its counterpart in the paper, and its cells at the small scale and of all.
+    Each has a title, its counterpart in the paper, and its numbers of cells at either scale.
     """
     from pura_lab.experiments.bench import Scale
     from pura_lab.experiments.table import EXPERIMENTS
@@ -215,27 +215,27 @@ def run_experiments(
     progress: Progress = no_progress,
     checkpoint: Checkpoint = never_cancelled,
 ) -> Iterator[tuple[str, Path]]:
-    """Run experiments one after the other; called again after a stop, they go on where they were.
+    """Run experiments one after the other; an interrupted run resumes when it is called again.
 
     Args:
-        environment: Whose models.
-        names: Of the experiments.
-        output: Folder of rows, table, Parquet and figure; what is there already is not done again.
-        texts: Texts a cell; None takes the small number, or the large one with ``full``.
-        full: Every cell.
-        model: The source; None takes the usual one.
+        environment: Environment with the models.
+        names: Names of the experiments.
+        output: Folder of rows, table, Parquet and figure; existing rows are not computed again.
+        texts: Texts of a cell; None takes the small number, or the large one with ``full``.
+        full: Whether to run every cell.
+        model: Name of the source; None for the default.
         cache: Folder of texts and readings, which experiments share.
-        judge: Another model, which judges how good texts are; None takes one of letters.
-        attacker: Another model, which attacks texts; None takes the source.
-        progress: Told of every step.
+        judge: Another model that judges the quality of texts; None for a letter model.
+        attacker: Another model that attacks texts; None for the source.
+        progress: Called after every step.
         checkpoint: Called often; may raise.
 
     Yields:
         The table of each in Markdown, and its path; Parquet and figure lie beside it.
 
     Raises:
-        PuraError: There is no such experiment, or the model cannot be used.
-        Cancelled: The checkpoint said so; what was done is kept.
+        PuraError: An experiment is unknown, or the model cannot be used.
+        Cancelled: The checkpoint raised it; finished work is kept.
     """
     from pura.measure.cache import Cache
     from pura_lab.experiments.bench import ExperimentBench, Scale
@@ -245,10 +245,12 @@ def run_experiments(
     for name in names:
         if name not in EXPERIMENTS:
             raise InputError("choice.unknown", name=name, known=", ".join(EXPERIMENTS))
-    # Fetched first: an environment keeps the last one, which all experiments share.
-    others = [environment.model(one) if one else None for one in (judge, attacker)]
-    kept = Cache(cache or environment.paths.measuring / "lab")
-    bench = ExperimentBench(environment.model(model), kept, checkpoint, *others)
+    # Loaded first: an environment keeps the last model, which all experiments share.
+    other_models = [
+        environment.model(other_name) if other_name else None for other_name in (judge, attacker)
+    ]
+    store = Cache(cache or environment.paths.measuring / "lab")
+    bench = ExperimentBench(environment.model(model), store, checkpoint, *other_models)
     scale = Scale(
         texts=texts or (LARGE if full else SMALL),
         full=full,

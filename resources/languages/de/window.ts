@@ -3080,7 +3080,7 @@
     </message>
     <message>
         <source>Saved as “{file:text}”. It holds versions and the log, and nothing of a text, a payload or a key.</source>
-        <translation>Gespeichert als „{file:text}“. Die Datei enthält Versionen und das Protokoll, aber nichts von Texten, Nutzlasten oder Schlüsseln.</translation>
+        <translation>Gespeichert als »{file:text}«. Die Datei enthält Versionen und das Protokoll, aber nichts von Texten, Nutzlasten oder Schlüsseln.</translation>
     </message>
 </context>
 <context>

@@ -516,7 +516,7 @@ TAMPERINGS: dict[str, tuple[list[str] | Callable[[CaseLog], None], str]] = {
         ["UPDATE entries SET body = replace(body, 'note-added', 'note-lost!') WHERE seq = 5"],
         "chain.altered",
     ),
-    "a blank added to an entry": (
+    "a space added to an entry": (
         ["UPDATE entries SET body = body || ' ' WHERE seq = 5"],
         "chain.altered",
     ),
@@ -531,11 +531,11 @@ TAMPERINGS: dict[str, tuple[list[str] | Callable[[CaseLog], None], str]] = {
         ["UPDATE meta SET value = 'another' WHERE name = 'log'"],
         "chain.empty",
     ),
-    "something kept edited": (["UPDATE kept SET value = x'22' WHERE seq = 5"], "kept.altered"),
-    "something kept removed": (["DELETE FROM kept WHERE seq = 5"], "kept.missing"),
+    "a kept value edited": (["UPDATE kept SET value = x'22' WHERE seq = 5"], "kept.altered"),
+    "a kept value removed": (["DELETE FROM kept WHERE seq = 5"], "kept.missing"),
     "a signature replaced": ([SIGNATURE], "signatures.bad"),
     "a signature removed": (["DELETE FROM signatures"], "signatures.missing"),
-    "the chain written anew": (lambda log: _rewritten(log, 4), "signatures.bad"),
+    "the chain rewritten": (lambda log: _rewritten(log, 4), "signatures.bad"),
     "the end cut off": (
         ["DELETE FROM kept WHERE seq > 4", "DELETE FROM entries WHERE seq > 4"],
         "deposits.cut",
@@ -547,7 +547,7 @@ ONLY_WITH_DEPOSIT = {"the end cut off"}
 def page_rows() -> dict[str, str]:
     root = Path(__file__).resolve().parents[3]
     page = root / "docs" / "reference" / "caselog-chain.md"
-    table = page.read_text(encoding="utf-8").split("| what was done to the file |", 1)[1]
+    table = page.read_text(encoding="utf-8").split("| change to the file |", 1)[1]
     rows = [line.split("|") for line in table.split("\n\n", 1)[0].splitlines()[2:]]
     return {row[1].strip(): row[2].strip() for row in rows}
 

@@ -168,7 +168,7 @@ def test_splice_puts_the_passage_in_one_piece():
     np.testing.assert_array_equal(inside, np.arange(inside[0], inside[0] + 50))
     np.testing.assert_array_equal(out.ids[inside], passage)
     np.testing.assert_array_equal(np.delete(out.ids, inside), host)
-    assert splice(passage, np.random.default_rng(0), host=host, at=0).origin[0] == 0
+    assert splice(passage, np.random.default_rng(0), host=host, before=0).origin[0] == 0
 
 
 def test_sentences_and_separators_are_the_text():

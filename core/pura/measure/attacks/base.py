@@ -325,16 +325,16 @@ def paste_spans(
     return result(ids, out, origin)
 
 
-def splice(ids: I64, rng: np.random.Generator, *, host: I64, at: int | None = None) -> Attacked:
+def splice(ids: I64, rng: np.random.Generator, *, host: I64, before: int | None = None) -> Attacked:
     """Paste the text as one passage into a host text.
 
     Args:
         ids: int64 [L], the passage.
         rng: Randomness; chooses the position.
         host: int64 [H], the surrounding text.
-        at: Tokens of the host before the passage; None for random.
+        before: Tokens of the host before the passage; None for random.
     """
-    cut = int(rng.integers(0, host.size + 1)) if at is None else at
+    cut = int(rng.integers(0, host.size + 1)) if before is None else before
     origin = np.full(host.size + ids.size, -1)
     origin[cut : cut + ids.size] = np.arange(ids.size)
     return result(ids, np.concatenate([host[:cut], ids, host[cut:]]), origin)

@@ -33,12 +33,12 @@ def audit() -> pura.Audit:
 
 @pytest.fixture
 def sample(samples) -> dict[str, Any]:
-    data = samples["marked-tbcc"]
+    sample = samples["marked-tbcc"]
     return {
-        "text": data["texts"][0]["text"],
-        "key": pura.SecretKey.from_hex(data["key_hex"]),
-        "profile": pura.Profile.from_dict(data["profile"]),
-        "bits": data["texts"][0]["payload"],
+        "text": sample["texts"][0]["text"],
+        "key": pura.SecretKey.from_hex(sample["key_hex"]),
+        "profile": pura.Profile.from_dict(sample["profile"]),
+        "bits": sample["texts"][0]["payload"],
     }
 
 
@@ -151,9 +151,9 @@ def test_a_stored_set_up_is_used_whole(set_up, monkeypatch):
     text, other = (one["text"] for one in set_up["texts"])
     found = pura.verify(text, setup="newsroom")
     assert (found.verdict, found.key.label) == ("mark", "house")
-    [result] = pura.verify_many([other], setup="newsroom")
-    assert result.audit is not None
-    assert result.audit.key.fingerprint == found.key.fingerprint
+    [verified] = pura.verify_many([other], setup="newsroom")
+    assert verified.audit is not None
+    assert verified.audit.key.fingerprint == found.key.fingerprint
 
 
 def test_a_part_that_is_passed_replaces_that_of_the_set_up(set_up, small_model, monkeypatch):

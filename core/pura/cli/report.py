@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from pura.caselog import Case, CaseItem
     from pura.record.audit import Audit
     from pura.report.request import ReportRequest
-    from pura.usecases.reports import Built, WrittenReport
+    from pura.usecases.reports import AnnexOptions, Built, WrittenReport
 
 
 app = App()
@@ -315,6 +315,23 @@ def verify(
     raise typer.Exit(STATUS_CODES[found.status])
 
 
+DocumentLanguage = Annotated[str | None, typer.Option("--language", help="en or de.")]
+PaperOption = Annotated[str, typer.Option(help="a4 or us-letter.")]
+DetectorAddress = Annotated[
+    str, typer.Option(metavar="URL", help="Where others may ask the detector.")
+]
+
+
+def annex_options(
+    policy: Path | None, tongue: str | None, paper: str, detector: str
+) -> AnnexOptions:
+    """Return what the annex and the gap analysis are told."""
+    from pura.usecases.reports import AnnexOptions
+
+    chosen = tongue or language()
+    return AnnexOptions(policy=policy, language=chosen, paper=paper, detector=detector)
+
+
 @app.command("gap-analysis")
 def gap_analysis(
     *,
@@ -342,11 +359,9 @@ def gap_analysis(
         typer.Option(metavar="OUT", help="Write a file of statements to fill in, and stop."),
     ] = None,
     policy: PolicyOption = None,
-    tongue: Annotated[str | None, typer.Option("--language", help="en or de.")] = None,
-    paper: Annotated[str, typer.Option(help="a4 or us-letter.")] = "a4",
-    detector: Annotated[
-        str, typer.Option(metavar="URL", help="Where others may ask the detector.")
-    ] = "",
+    tongue: DocumentLanguage = None,
+    paper: PaperOption = "a4",
+    detector: DetectorAddress = "",
     force: ReplaceFiles = False,
 ) -> None:
     """Write a gap analysis against the EU's Code of Practice, with the annex as second part.
@@ -368,10 +383,7 @@ def gap_analysis(
         pdf=pdf,
         html=html,
         statements=statements,
-        policy=policy,
-        language=tongue or language(),
-        paper=paper,
-        detector=detector,
+        options=annex_options(policy, tongue, paper, detector),
         replace=force,
     )
     for path, size in written:
@@ -384,11 +396,9 @@ def annex(
     profile: ProfileOption,
     pdf: PdfToWrite,
     policy: PolicyOption = None,
-    tongue: Annotated[str | None, typer.Option("--language", help="en or de.")] = None,
-    paper: Annotated[str, typer.Option(help="a4 or us-letter.")] = "a4",
-    detector: Annotated[
-        str, typer.Option(metavar="URL", help="Where others may ask the detector.")
-    ] = "",
+    tongue: DocumentLanguage = None,
+    paper: PaperOption = "a4",
+    detector: DetectorAddress = "",
     force: ReplaceFiles = False,
 ) -> None:
     """Write an annex for regulators: what can be shown under Article 50(2) of the EU AI Act.
@@ -402,11 +412,8 @@ def annex(
         at,
         profile=load_profile(at, profile),
         pdf=pdf,
-        policy=policy,
-        language=tongue or language(),
-        paper=paper,
+        options=annex_options(policy, tongue, paper, detector),
         replace=force,
-        detector=detector,
     )
     sentence = say("file.written", path=str(pdf), count=size)
     print_made("annex", pdf.name, sentence, files=[pdf], count=size)

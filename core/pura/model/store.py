@@ -351,8 +351,8 @@ class ModelStore:
         folder = self.folder / name
         if not _NAME.fullmatch(name) or not (folder / RECORD).is_file():
             records = self.folder.glob(f"*/{RECORD}") if self.folder.is_dir() else ()
-            known = {"known": ", ".join(sorted(path.parent.name for path in records))}
-            raise ModelError("model.not-installed", name=name, code="model-missing", **known)
+            names = {"known": ", ".join(sorted(path.parent.name for path in records))}
+            raise ModelError("model.not-installed", name=name, code="model-missing", **names)
         model = read_record(folder)
         if not model.path.exists():
             raise ModelError("model.gone", name=name, code="model-gone")

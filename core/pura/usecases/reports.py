@@ -545,29 +545,40 @@ def note_built(
         )
 
 
+@dataclass(frozen=True, kw_only=True)
+class AnnexOptions:
+    """What the annex for regulators and the gap analysis are told.
+
+    Attributes:
+        policy: File with the rule; None takes the stored one.
+        date: Of the document, ``YYYY-MM-DD``; empty: today.
+        language: ``en`` or ``de``.
+        paper: ``a4`` or ``us-letter``.
+        detector: Address of the detector that others may ask; empty where there is none.
+    """
+
+    policy: Path | None = None
+    date: str = ""
+    language: str = "en"
+    paper: str = "a4"
+    detector: str = ""
+
+
 def write_annex(
     environment: Environment,
     *,
     profile: Profile,
     pdf: Path,
-    policy: Path | None = None,
-    date: str = "",
-    language: str = "en",
-    paper: str = "a4",
-    detector: str = "",
+    options: AnnexOptions,
     replace: bool = False,
 ) -> int:
     """Fill the annex for a deployment and write it; returns its size in bytes.
 
     Args:
-        environment: Whose policy and tables.
+        environment: The installation, for its policy and tables.
         profile: What the deployment marks texts with.
         pdf: Where to.
-        policy: File with the rule; None takes the stored one.
-        date: Of the annex, ``YYYY-MM-DD``; empty: today.
-        language: ``en`` or ``de``.
-        paper: ``a4`` or ``us-letter``.
-        detector: Address of the detector that others may ask; empty where there is none.
+        options: What the annex is told.
         replace: A file that is there may be replaced.
 
     Raises:
@@ -575,44 +586,29 @@ def write_annex(
             already, or it cannot be written.
     """
     refuse_replacing([pdf], replace=replace)
-    written = regulators_annex(
-        _annex_facts(
-            environment,
-            profile,
-            policy=policy,
-            date=date,
-            language=language,
-            paper=paper,
-            detector=detector,
-        )
+    content = regulators_annex(_annex_facts(environment, profile, options))
+    write_or_refuse(pdf, content)
+    return len(content)
+
+
+def _annex_facts(environment: Environment, profile: Profile, options: AnnexOptions) -> AnnexFacts:
+    """Return what the annex is filled from."""
+    check_choices(
+        ("language", options.language, LANGUAGES),
+        ("paper", options.paper, PAPERS),
     )
-    write_or_refuse(pdf, written)
-    return len(written)
-
-
-def _annex_facts(
-    environment: Environment,
-    profile: Profile,
-    *,
-    policy: Path | None,
-    date: str,
-    language: str,
-    paper: str,
-    detector: str,
-) -> AnnexFacts:
-    """Return what the annex is filled from; arguments as of :func:`write_annex`."""
-    check_choices(("language", language, LANGUAGES), ("paper", paper, PAPERS))
+    policy = options.policy
     rule = load_policy(policy or environment.paths.policy, must_exist=policy is not None)
-    stands = deployment(environment, profile, policy=rule, detector=detector)
+    stands = deployment(environment, profile, policy=rule, detector=options.detector)
     return AnnexFacts(
         profile=profile,
         policy=rule,
         own=stands.own,
         shipped=shipped_power(),
-        date=date or datetime.now(UTC).date().isoformat(),
-        language=language,
-        paper=paper,
-        detector=detector,
+        date=options.date or datetime.now(UTC).date().isoformat(),
+        language=options.language,
+        paper=options.paper,
+        detector=options.detector,
         duties=duties(stands),
     )
 
@@ -621,29 +617,21 @@ def write_gap_analysis(
     environment: Environment,
     *,
     profile: Profile,
+    options: AnnexOptions,
     pdf: Path | None = None,
     html: Path | None = None,
     statements: Path | None = None,
-    policy: Path | None = None,
-    date: str = "",
-    language: str = "en",
-    paper: str = "a4",
-    detector: str = "",
     replace: bool = False,
 ) -> tuple[tuple[Path, int], ...]:
     """Write a gap analysis against the Code of Practice, with the annex as its second part.
 
     Args:
-        environment: Whose policy, tables and stores.
+        environment: The installation, for its policy, tables and stores.
         profile: What the deployment marks texts with.
+        options: What the documents are told.
         pdf: Where the PDF goes; None: nowhere.
         html: Where the same as one HTML file goes; None: nowhere.
         statements: The operator's file; None: nothing is stated.
-        policy: File with the rule; None takes the stored one.
-        date: Of the document, ``YYYY-MM-DD``; empty: today.
-        language: ``en`` or ``de``.
-        paper: ``a4`` or ``us-letter``.
-        detector: Address of the detector that others may ask; empty where there is none.
         replace: Files that are there may be replaced.
 
     Returns:
@@ -663,18 +651,8 @@ def write_gap_analysis(
             stated = GapStatements.from_json(
                 read_bounded(statements, MAX_STATEMENTS_BYTES, ReportError)
             )
-    analysis = GapAnalysis(
-        annex=_annex_facts(
-            environment,
-            profile,
-            policy=policy,
-            date=date,
-            language=language,
-            paper=paper,
-            detector=detector,
-        ),
-        statements=stated,
-    )
+    facts = _annex_facts(environment, profile, options)
+    analysis = GapAnalysis(annex=facts, statements=stated)
     files: list[tuple[Path, bytes]] = []
     if pdf is not None:
         files.append((pdf, gap_analysis_pdf(analysis)))

@@ -366,10 +366,10 @@ class TicketOffice:
         with self._lock:
             ticket = self._numbered.get(number)
             # Told once: an adapter has one question for an answer.
-            known = ticket is None or ticket.asked
+            reported = ticket is None or ticket.asked
             if ticket is not None:
                 ticket.asked = True
-        if self._keep is not None and ticket is not None and not known:
+        if self._keep is not None and ticket is not None and not reported:
             self._keep(ticket.order, ids)
 
     def ended(self, numbers: Sequence[int]) -> frozenset[int]:

@@ -22,6 +22,7 @@ BUILT = {
     "passphrase.wrong": ("folder-passphrase", "key-file-passphrase"),
     "file.write-after": ("file-write",),
     "command.one-key": ("key-missing",),
+    "argument.type": ("argument", "key-type"),
     "model.load": ("model",),
     "model.architecture": ("model",),
     "repeat.absent": ("repeat-key", "repeat-model", "repeat-power", "repeat-register"),

@@ -115,6 +115,7 @@ ARGUMENTS: dict[str, tuple[object, ...]] = {
     "ids": ("12", [1.5], ["a"], 7),
     "trust": (7, b"x"),
     "leave_out": ("quotations", 7, [7]),
+    "questions": (7, b"x", None),
     "progress": (1, "yes"),
     "payload": (7, b"x", None, ["1"]),
     "tokens": ("7", 7.5, None, True),

@@ -202,7 +202,7 @@ def test_the_real_apt_complains_in_the_words_that_are_waited_on(machine, tmp_pat
     assert machine.set_up("--tests").returncode == 0
 
 
-PINNED = "-c constraints.txt -e .[gui,dev,batch,lab,serve,provenance]"
+PINNED = "-c constraints.txt -e .[gui,dev,batch,lab,serve,provenance,notebook]"
 
 
 @pytest.mark.parametrize(

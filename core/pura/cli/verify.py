@@ -89,6 +89,10 @@ def audit_lines(audit: Audit, language: str, *, explain: bool = True) -> Iterato
     idle = () if explain or found.layers != MARK_ONLY else ("conditions",)
     for words in (*found.notes(language, without=idle), *rendered(found.basis, language)):
         yield words, ""
+    if idle:
+        of_questions = [line for line in found.conditions if line.key.startswith("question.")]
+        for text in rendered(of_questions, language):
+            yield text, ""
     if explain:
         yield from _facts(audit, language)
     yield "", ""

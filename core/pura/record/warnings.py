@@ -115,6 +115,7 @@ WARNINGS: Final[dict[str, Warned]] = {
     "caution.repaired": Warned(PAYLOAD, "warning.bits"),
     "caution.paper-decoder": Warned(PAYLOAD, "warning.decoder"),
     "caution.prior-unused": Warned(PAYLOAD, "warning.prior"),
+    "caution.question-unlike": Warned(PAYLOAD, "warning.question"),
     **dict.fromkeys(
         (
             "caution.register-when-epoch",

@@ -9,7 +9,7 @@ from tests.core.cli.test_one_word import commands
 from pura.base.errors import InputError, KeyStoreError
 from pura.cli.terminal import STATUS_CODES, exit_code
 
-PAGE = Path(__file__).parents[3] / "docs" / "reference" / "commands.md"
+PAGE = Path(__file__).parents[3] / "docs" / "reference" / "command-line.md"
 ROW = re.compile(r"^\| (`pura ([^`]+)`|every command) \| (\d+) \| (.+) \|$", re.MULTILINE)
 
 
@@ -53,6 +53,7 @@ def test_every_command_ends_with_2_where_it_is_called_wrongly(run):
         ("model show none", 1),
         ("power show none", 1),
         ("register verify", 1),
+        ("questions verify", 1),
         ("report verify none.pdf", 1),
         ("serve statement verify none.json", 1),
         ("caselog show none", 1),

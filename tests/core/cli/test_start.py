@@ -15,6 +15,15 @@ BEGUN = "from pura.cli import interrupt, start; interrupt.end_at_once()"
 COMMAND = f"{BEGUN}; import os; os.write(1, b'.'); start.run()"
 
 
+@pytest.fixture
+def caught_interruptions():
+    """Children that do not ignore interruptions, as those of a background job do."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("caught_interruptions")
 @pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
 def test_an_interruption_shows_no_traceback_at_any_moment():
     """From the first import on to the end of ``pura --help``, in steps of 25 ms."""

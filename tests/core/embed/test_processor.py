@@ -165,7 +165,7 @@ def test_the_page_says_what_each_setting_does(
         for names, effect in rows:
             for name in re.findall(r"`(\w+)`", names):
                 tested.add(name)
-                if effect.startswith(("refused", "must be the profile's")):
+                if effect.startswith(("refused", "must be the profile's", "must be those of")):
                     changed = {**SAMPLED, name: refused[name]}
                     with pytest.raises(GenerationError):
                         marked_by(way, tiny, key, shared, **changed)

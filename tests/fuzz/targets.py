@@ -20,7 +20,21 @@ from pura.base.errors import PuraError
 
 Target = Callable[[bytes], object]
 READERS: Final = (
-    *("csv", "docx", "eml", "epub", "html", "json", "jsonl", "mbox", "odt", "pdf", "pptx", "rtf"),
+    *(
+        "csv",
+        "docx",
+        "eml",
+        "epub",
+        "html",
+        "json",
+        "jsonl",
+        "mbox",
+        "msg",
+        "odt",
+        "pdf",
+        "pptx",
+        "rtf",
+    ),
     *("stream", "subtitles", "whatsapp", "xlsx"),
 )
 INSIDE: Final = {

@@ -110,24 +110,24 @@ def write(options: argparse.Namespace, model: Any) -> None:
     for temperature in options.temperatures:
         profile = profile_of(model, temperature)
         path = options.cache / f"answers-{temperature}.jsonl"
-        done = len(path.read_text(encoding="utf-8").splitlines()) if path.exists() else 0
-        for first in range(done, len(numbers), options.batch):
-            some = numbers[first : first + options.batch]
-            made = generate_batch(
+        first_unwritten = len(path.read_text(encoding="utf-8").splitlines()) if path.exists() else 0
+        for first in range(first_unwritten, len(numbers), options.batch):
+            batch = numbers[first : first + options.batch]
+            answers = generate_batch(
                 model,
-                [questions[n] for n in some],
-                [payload_of(n) for n in some],
+                [questions[n] for n in batch],
+                [payload_of(n) for n in batch],
                 KEY,
                 profile,
                 tokens=max(options.lengths),
-                seed=[SEED + n for n in some],
+                seed=[SEED + n for n in batch],
             )
             with path.open("a", encoding="utf-8") as file:
-                for number, one in zip(some, made, strict=True):
-                    row = {"number": number, "ids": one.ids.tolist(), "text": one.text}
-                    row["entropy"] = round(float(one.entropy_bits.mean()), 3)
+                for number, answer in zip(batch, answers, strict=True):
+                    row = {"number": number, "ids": answer.ids.tolist(), "text": answer.text}
+                    row["entropy"] = round(float(answer.entropy_bits.mean()), 3)
                     file.write(json.dumps(row) + "\n")
-            print(f"T {temperature}: {first + len(some)} of {len(numbers)} answers", flush=True)
+            print(f"T {temperature}: {first + len(batch)} of {len(numbers)} answers", flush=True)
 
 
 def store_of(
@@ -143,7 +143,7 @@ def store_of(
     store = QuestionStore(path, STORE_KEY, create=True, days=366)
     spent, start = 0.0, time.perf_counter()
     for first in range(0, len(questions), 64):
-        some = [
+        batch = [
             AnsweredQuestion(
                 mark=series.mark(payload_of(first + n)),
                 ids=np.array(beginning_ids(model.tokenizer, profile, text), dtype=np.int64),
@@ -153,7 +153,7 @@ def store_of(
             for n, text in enumerate(questions[first : first + 64])
         ]
         began = time.process_time()
-        store.keep_many(some)
+        store.keep_many(batch)
         spent += time.process_time() - began
     seconds = time.perf_counter() - start
     size = path.stat().st_size / 2**20
@@ -172,20 +172,20 @@ def find(options: argparse.Namespace, model: Any) -> None:
         profile = profile_of(model, temperature)
         series = [PayloadSeries.of(KEY, profile)]
         with store_of(options, model, temperature) as store:
-            for words in (25, 50, WORDS, 1000):
+            for length in (25, 50, WORDS, 1000):
                 ranks, seconds = [], []
                 for answer in answers_in(options.cache, temperature):
-                    if words < 1000 and len(answer["text"].split()) < words:
+                    if length < 1000 and len(answer["text"].split()) < length:
                         continue
-                    text = " ".join(answer["text"].split()[:words])
+                    text = " ".join(answer["text"].split()[:length])
                     start = time.process_time()
-                    found = store.likely(text, series)
+                    matches = store.likely(text, series)
                     seconds.append(time.process_time() - start)
-                    places = list(dict.fromkeys(one.ids.tobytes() for one in found))
+                    distinct = list(dict.fromkeys(one.ids.tobytes() for one in matches))
                     right = next(
                         (
-                            places.index(one.ids.tobytes()) + 1
-                            for one in found
+                            distinct.index(one.ids.tobytes()) + 1
+                            for one in matches
                             if one.mark.payload == payload_of(answer["number"])
                         ),
                         0,
@@ -198,7 +198,7 @@ def find(options: argparse.Namespace, model: Any) -> None:
                     [
                         f"{temperature}",
                         f"{len(store):,}",
-                        "all" if words == 1000 else f"{words}",
+                        "all" if length == 1000 else f"{length}",
                         f"{count}",
                         *(f"{sum(0 < r <= most for r in ranks) / count:.2f}" for most in (1, 8)),
                         f"{1000 * statistics.median(seconds):.1f}",
@@ -213,24 +213,24 @@ def find(options: argparse.Namespace, model: Any) -> None:
 def exchanged(text: str, rng: np.random.Generator) -> str:
     """Exchange every tenth word for one of the text's own, so that all of them are words."""
     words = text.split(" ")
-    for place in rng.permutation(len(words))[: len(words) // 10]:
-        words[place] = words[int(rng.integers(len(words)))]
+    for index in rng.permutation(len(words))[: len(words) // 10]:
+        words[index] = words[int(rng.integers(len(words)))]
     return " ".join(words)
 
 
 def read_answers(options: argparse.Namespace, model: Any) -> None:
     """Audit answers of several lengths, with nothing known and with the store."""
     path = options.cache / f"audits-{options.stored}.jsonl"
-    known = set()
+    audited = set()
     if path.exists():
         rows = map(json.loads, path.read_text(encoding="utf-8").splitlines())
-        known = {(r["T"], r["tokens"], r["edit"], r["number"]) for r in rows}
+        audited = {(r["T"], r["tokens"], r["edit"], r["number"]) for r in rows}
     for temperature in options.temperatures:
         profile = profile_of(model, temperature)
         with store_of(options, model, temperature) as store, path.open("a") as file:
             for tokens, edit, answer in _cells(options, temperature):
                 number = answer["number"]
-                if (temperature, tokens, edit, number) in known:
+                if (temperature, tokens, edit, number) in audited:
                     continue
                 text = decode(model.tokenizer, answer["ids"][:tokens])
                 if edit:
@@ -246,12 +246,12 @@ def read_answers(options: argparse.Namespace, model: Any) -> None:
                         profile=profile,
                         options=Options(questions=questions),
                     )
-                    named = audit.payload if audit.verdict == "mark" else None
+                    payload = audit.payload if audit.verdict == "mark" else None
                     row[name] = {
                         "log10_e": round(audit.evidence.log10_e, 2),
                         "mark": audit.verdict == "mark",
-                        "named": bool(named and named.identified),
-                        "right": bool(named and named.best == payload_of(number).text),
+                        "named": bool(payload and payload.identified),
+                        "right": bool(payload and payload.best == payload_of(number).text),
                         "seconds": round(time.process_time() - start, 3),
                     }
                     if audit.questions is not None:
@@ -285,13 +285,13 @@ def foreign(options: argparse.Namespace, model: Any) -> None:
     for answer in answers_in(options.cache, temperature)[: options.foreign_texts]:
         ids = tokenise(model.tokenizer, answer["text"]).ids[: options.edited]
         plain = list(beginning_ids(model.tokenizer, profile, ""))
-        asked = list(beginning_ids(model.tokenizer, profile, questions[answer["number"]]))
+        question_ids = list(beginning_ids(model.tokenizer, profile, questions[answer["number"]]))
         readings = [
             read(model, ids, keys=keys, profile=profile, prompt_ids=before)
-            for before in (plain, asked)
+            for before in (plain, question_ids)
         ]
         for n, key in enumerate(keys):
-            seen = [
+            intervals = [
                 intervals_of(
                     reading,
                     n,
@@ -302,13 +302,13 @@ def foreign(options: argparse.Namespace, model: Any) -> None:
                     before=contexts_before([ids], [before], profile),
                 )
                 for reading, before, known in zip(
-                    readings, (plain, asked), (False, True), strict=True
+                    readings, (plain, question_ids), (False, True), strict=True
                 )
             ]
-            own = payload_ratios(seen[1], payload_of(n).array[None])[0]
+            payload_log_e = payload_ratios(intervals[1], payload_of(n).array[None])[0]
             logs = [
-                np.log(1 - QUESTIONS) + sum_evidence(seen[0], one_of_many=True).log_e,
-                np.log(QUESTIONS * first * OWN_PAYLOAD) + own,
+                np.log(1 - QUESTIONS) + sum_evidence(intervals[0], one_of_many=True).log_e,
+                np.log(QUESTIONS * first * OWN_PAYLOAD) + payload_log_e,
             ]
             e.append(float(np.logaddexp.reduce(logs)) / np.log(10))
     values = np.array(e)
@@ -328,15 +328,15 @@ def fit(options: argparse.Namespace, model: Any) -> None:
         answers = answers_in(options.cache, temperature)
         for tokens in options.lengths:
             gains: dict[str, list[float]] = {"its own": [], "another": []}
-            for answer, other in zip(answers, [*answers[1:], answers[0]], strict=True):
+            for answer, next_answer in zip(answers, [*answers[1:], answers[0]], strict=True):
                 ids = np.array(answer["ids"][:tokens])
                 if ids.size < tokens:
                     continue
-                asked = ["", questions[answer["number"]], questions[other["number"]]]
+                candidates = ["", questions[answer["number"]], questions[next_answer["number"]]]
                 logs = []
-                for question in asked:
+                for question in candidates:
                     before = list(beginning_ids(model.tokenizer, profile, question))
-                    seen = intervals_of(
+                    intervals = intervals_of(
                         read(model, ids, keys=[KEY], profile=profile, prompt_ids=before),
                         0,
                         KEY,
@@ -346,7 +346,7 @@ def fit(options: argparse.Namespace, model: Any) -> None:
                         before=contexts_before([ids], [before], profile),
                     )
                     bits = payload_of(answer["number"]).array[None]
-                    logs.append(float(payload_ratios(seen, bits)[0]) / np.log(10))
+                    logs.append(float(payload_ratios(intervals, bits)[0]) / np.log(10))
                 gains["its own"].append(logs[1] - logs[0])
                 gains["another"].append(logs[2] - logs[0])
             for name, values in gains.items():
@@ -374,20 +374,20 @@ def table(options: argparse.Namespace) -> None:
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     out = []
     for cell in sorted({(r["T"], r["edit"], r["tokens"]) for r in rows}):
-        mine = [r for r in rows if (r["T"], r["edit"], r["tokens"]) == cell]
+        cell_rows = [r for r in rows if (r["T"], r["edit"], r["tokens"]) == cell]
         line = [f"{cell[0]}", "every tenth word" if cell[1] else "none", f"{cell[2]}"]
-        line.append(f"{len(mine)}")
+        line.append(f"{len(cell_rows)}")
         for name in ("plain", "stored"):
-            some = [r[name] for r in mine]
+            outcomes = [r[name] for r in cell_rows]
             line += [
-                f"{statistics.median(s['log10_e'] for s in some):.1f}",
-                f"{sum(s['mark'] for s in some)}",
-                f"{sum(s['named'] and s['right'] for s in some)}",
-                f"{sum(s['named'] and not s['right'] for s in some)}",
+                f"{statistics.median(s['log10_e'] for s in outcomes):.1f}",
+                f"{sum(s['mark'] for s in outcomes)}",
+                f"{sum(s['named'] and s['right'] for s in outcomes)}",
+                f"{sum(s['named'] and not s['right'] for s in outcomes)}",
             ]
-        fits = [r.get("fits", "") for r in mine]
+        fits = [r.get("fits", "") for r in cell_rows]
         line += [f"{fits.count('yes')}", f"{fits.count('no')}"]
-        cost = statistics.median(r["stored"]["seconds"] / r["plain"]["seconds"] for r in mine)
+        cost = statistics.median(r["stored"]["seconds"] / r["plain"]["seconds"] for r in cell_rows)
         out.append([*line, f"{cost:.2f}"])
     names = ["log10 e", "found", "right", "wrong"]
     head = ["T", "edit", "tokens", "texts", *names, *(f"{n}, stored" for n in names)]

@@ -42,8 +42,8 @@ def type_words(argument: object) -> Phrase:
         return phrase("argument.came-none")
     kind = type(argument)
     home = kind.__module__.partition(".")[0]
-    shown = kind.__qualname__ if home in ("builtins", "pura") else f"{home}.{kind.__qualname__}"
-    return phrase("argument.came", kind=shown)
+    type_name = kind.__qualname__ if home in ("builtins", "pura") else f"{home}.{kind.__qualname__}"
+    return phrase("argument.came", kind=type_name)
 
 
 def check_argument(

@@ -25,9 +25,9 @@ def status(
     """Report how many questions are kept, and for how long; no key is needed."""
     from pura.usecases.questions import questions_path, questions_status
 
-    with session() as at:
-        path = questions_path(at, question_store or True)
-        store = questions_status(at, path)
+    with session() as workspace:
+        path = questions_path(workspace, question_store or True)
+        store = questions_status(workspace, path)
     if as_json or _rows is not None:
         write_row(
             {
@@ -82,9 +82,11 @@ def erase(
     day = _day(before)
     if number is not None or recipient or day is not None:
         confirm(say("questions.erase"), yes=yes)
-    with session() as at:
+    with session() as workspace:
         erased = erase_questions(
-            at, QuestionErasure(number=number, recipient=recipient, before=day), question_store
+            workspace,
+            QuestionErasure(number=number, recipient=recipient, before=day),
+            question_store,
         )
     if as_json or _rows is not None:
         write_row({"erased": erased}, "question-erasure")
@@ -104,8 +106,8 @@ def verify(
     """
     from pura.usecases.questions import verify_questions
 
-    with session() as at, bar_of("bar.verify-questions") as tell:
-        check = verify_questions(at, question_store, progress=tell)
+    with session() as workspace, bar_of("bar.verify-questions") as progress:
+        check = verify_questions(workspace, question_store, progress=progress)
     if as_json or _rows is not None:
         faults = [error_text(fault) for fault in check.faults]
         row = {"questions": check.questions, "sound": check.sound, "faults": faults}

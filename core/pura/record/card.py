@@ -63,25 +63,25 @@ def card_html(
     return f'<div lang="{language}" style="{box}">{"".join(parts)}</div>'
 
 
-def _paragraph(words: str) -> str:
-    return f'<p style="margin:.2em 0">{html.escape(words)}</p>'
+def _paragraph(text: str) -> str:
+    return f'<p style="margin:.2em 0">{html.escape(text)}</p>'
 
 
 def _shaded(finding: Finding, text: str, tokens: TokenEvidence) -> Iterator[str]:
     """Yield the text in pieces, each shaded by how surely its tokens are marked."""
-    shown = text[:_MOST_LETTERS]
-    levels = np.zeros(len(shown) + 1, dtype=np.int64)
+    excerpt = text[:_MOST_LETTERS]
+    levels = np.zeros(len(excerpt) + 1, dtype=np.int64)
     if finding.marks:
         marked = np.clip(np.nan_to_num(tokens.marked), 0.0, 1.0)
         steps = np.rint(marked * _LEVELS).astype(np.int64)
         for (start, end), step in zip(tokens.spans.tolist(), steps.tolist(), strict=True):
-            levels[start : min(end, len(shown))] = step
-    edges = np.flatnonzero(np.diff(levels[:-1])) + 1 if shown else np.zeros(0, dtype=np.int64)
-    bounds = [0, *edges.tolist(), len(shown)]
+            levels[start : min(end, len(excerpt))] = step
+    edges = np.flatnonzero(np.diff(levels[:-1])) + 1 if excerpt else np.zeros(0, dtype=np.int64)
+    bounds = [0, *edges.tolist(), len(excerpt)]
     for start, end in pairwise(bounds):
-        piece, level = html.escape(shown[start:end]), int(levels[start])
+        piece, level = html.escape(excerpt[start:end]), int(levels[start])
         opacity = _DARKEST * level / _LEVELS
         ground = f"background:rgba(31,122,85,{opacity:.2f})"
         yield f'<span style="{ground}">{piece}</span>' if level else piece
-    if len(text) > len(shown):
+    if len(text) > len(excerpt):
         yield " …"

@@ -108,10 +108,10 @@ def _draw_bits(audit: DrawnRecord, axes: Any) -> None:
 
 
 def _bars(axes: Any, heights: Any, agrees: Any) -> None:
-    places = np.arange(heights.size)
-    axes.bar(places[agrees], heights[agrees], color=_FOR, width=0.8)
+    positions = np.arange(heights.size)
+    axes.bar(positions[agrees], heights[agrees], color=_FOR, width=0.8)
     axes.bar(
-        places[~agrees],
+        positions[~agrees],
         heights[~agrees],
         color="none",
         edgecolor=_AGAINST,

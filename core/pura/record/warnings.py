@@ -165,8 +165,8 @@ def warnings_for(finding: Warnable, released: tuple[str, ...] | None, language: 
         if line:
             lines.append(line)
     # Of fields the answer's own ones count, whatever sentence names them.
-    if shown := [name for name in outside if name in released]:
-        lines.insert(0, _outside_words(shown, language))
+    if told_fields := [name for name in outside if name in released]:
+        lines.insert(0, _outside_words(told_fields, language))
     if released and any(mark.payload.withheld for mark in finding.marks):
         lines.insert(0, _words("warning.withheld", language))
     return list(dict.fromkeys(lines))

@@ -162,11 +162,11 @@ class GapAnalysis:
         nothing; otherwise the least of what the program saw, so that no statement covers a gap.
         """
         stated = self._statement(measure).state
-        seen = [duty.state for duty in self._duties(measure)]
+        duty_states = [duty.state for duty in self._duties(measure)]
         if stated == "not-applicable":
             return "not-applicable"
-        if seen:
-            return max(seen, key=STATES.index)
+        if duty_states:
+            return max(duty_states, key=STATES.index)
         return next((state for state in STATES if state == stated), "unknown")
 
     def _statement(self, measure: Measure) -> OperatorStatement:
@@ -178,12 +178,18 @@ class GapAnalysis:
     def content(self) -> Content:
         """Return everything that the document says: the analysis, then the annex."""
         language = self.annex.language
-        say = Labels(language, "gap-analysis")
+        labels = Labels(language, "gap-analysis")
         annex = annex_content(self.annex)
         parts = (
-            (say("about"), self._about(say)),
-            *((say(f"commitment.{number}"), (self._table(number, say),)) for number in COMMITMENTS),
-            (say("limits"), (bullets([say(f"limits.{key}") for key in ("read", "seen", "law")]),)),
+            (labels("about"), self._about(labels)),
+            *(
+                (labels(f"commitment.{number}"), (self._table(number, labels),))
+                for number in COMMITMENTS
+            ),
+            (
+                labels("limits"),
+                (bullets([labels(f"limits.{key}") for key in ("read", "seen", "law")]),),
+            ),
         )
         sections = [
             Section(number=number, title=title, blocks=blocks)
@@ -191,40 +197,40 @@ class GapAnalysis:
         ]
         # The annex keeps its numbers, to which its own sentences refer.
         sections += [
-            replace(section, title=say("annex.section", title=section.title), apart=not index)
+            replace(section, title=labels("annex.section", title=section.title), apart=not index)
             for index, section in enumerate(annex.sections)
         ]
         return Content(
-            title=say("title", code=CODE_OF_PRACTICE),
+            title=labels("title", code=CODE_OF_PRACTICE),
             language=language,
             paper=annex.paper,
-            head=say("head", date=self.annex.date, profile=self.annex.profile.fingerprint),
+            head=labels("head", date=self.annex.date, profile=self.annex.profile.fingerprint),
             foot=annex.foot,
             page=annex.page,
-            draft=say("draft"),
+            draft=labels("draft"),
             date=annex.date,
             sections=tuple(sections),
-            end=say("end"),
+            end=labels("end"),
             organisation=annex.organisation,
         )
 
-    def _about(self, say: Labels) -> tuple[Block, ...]:
+    def _about(self, labels: Labels) -> tuple[Block, ...]:
         counts = Counter(self.state_of(measure) for measure in MEASURES)
         signed = {None: "unknown", True: "yes", False: "no"}[self.statements.signed]
         return (
-            paragraph(say("about.text")),
-            say.facts(
-                ("signed", say(f"signed.{signed}")),
+            paragraph(labels("about.text")),
+            labels.facts(
+                ("signed", labels(f"signed.{signed}")),
                 *(
-                    (f"state.{state}", say("count", count=counts[state]))
+                    (f"state.{state}", labels("count", count=counts[state]))
                     for state in STATES
                     if counts[state]
                 ),
             ),
-            note(say("about.note")),
+            note(labels("about.note")),
         )
 
-    def _table(self, commitment: int, say: Labels) -> Block:
+    def _table(self, commitment: int, labels: Labels) -> Block:
         rows: list[Sequence[str]] = []
         for measure in MEASURES:
             if measure.commitment != commitment:
@@ -232,26 +238,26 @@ class GapAnalysis:
             statement = self._statement(measure)
             stated = [statement.text.strip()]
             if statement.planned.strip():
-                stated.append(say("planned", text=statement.planned.strip()))
+                stated.append(labels("planned", text=statement.planned.strip()))
             rows.append(
                 (
-                    say(f"measure.{measure.place}"),
-                    say(f"state.{self.state_of(measure)}"),
-                    self._seen(measure, say),
+                    labels(f"measure.{measure.place}"),
+                    labels(f"state.{self.state_of(measure)}"),
+                    self._seen(measure, labels),
                     printable(" ".join(filter(None, stated))) or "–",
                 )
             )
-        head = (say("measure"), say("state"), say("seen"), say("stated"))
+        head = (labels("measure"), labels("state"), labels("seen"), labels("stated"))
         return table(head, rows, ("left",) * 4, (3.4, 1.5, 4, 3.1))
 
-    def _seen(self, measure: Measure, say: Labels) -> str:
+    def _seen(self, measure: Measure, labels: Labels) -> str:
         """Return what the program saw of a measure, by which check, and the way out."""
         if not measure.duties:
-            return say("seen.operator")
+            return labels("seen.operator")
         texts = []
         for duty in self._duties(measure):
-            _, _, seen, way_out = map(printable, duty.words(say.language))
-            texts.append(f"{seen} {way_out}".strip() + f" [{duty.id}]")
+            _, _, observation, way_out = map(printable, duty.words(labels.language))
+            texts.append(f"{observation} {way_out}".strip() + f" [{duty.id}]")
         return " ".join(texts)
 
 

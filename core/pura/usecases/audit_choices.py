@@ -60,5 +60,5 @@ class Choices:
             InputError: It is none of :data:`~pura.record.decoders.DECODERS`.
         """
         if self.decoder not in DECODERS:
-            known = ", ".join(DECODERS)
-            raise InputError("choice.unknown", known=known, name=self.decoder, code="usage")
+            decoders = ", ".join(DECODERS)
+            raise InputError("choice.unknown", known=decoders, name=self.decoder, code="usage")

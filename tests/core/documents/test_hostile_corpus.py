@@ -71,11 +71,13 @@ def packed(document: bytes | str, **more: bytes | str) -> bytes:
 
 
 def archived(entries: dict[str, bytes | str]) -> bytes:
+    """Return an archive that is the same at any time: tests are named by such bytes, and all
+    workers have to find the same names."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in entries.items():  # readers look for a kind that is stored as it is
             how = zipfile.ZIP_STORED if name == "mimetype" else zipfile.ZIP_DEFLATED
-            archive.writestr(name, content, how)
+            archive.writestr(zipfile.ZipInfo(name), content, how)  # of 1980
     return file.getvalue()
 
 

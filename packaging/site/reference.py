@@ -21,8 +21,9 @@ import typer.main
 from pura.base.paths import resource
 from pura.cli.__main__ import app
 from pura.cli.manual import pages_inside
+from pura.cli.pages import Page, page_of
 from pura.cli.terminal import use_language
-from pura.cli.tree import PROGRAM, Group, Page, page_of
+from pura.cli.tree import PROGRAM, Group
 
 HEADS = {
     "en": ("Commands", "Settings of a policy", "Made from the program"),

@@ -12,6 +12,7 @@ import typer
 from pura.base import logs
 from pura.base.errors import PuraError
 from pura.base.process import Signals, close_to_others, unconfined
+from pura.cli.command_table import COMMANDS
 from pura.cli.interrupt import end_tidily
 from pura.cli.terminal import (
     as_printed,
@@ -27,7 +28,7 @@ from pura.cli.terminal import (
     warn_unconfined,
     write_alike,
 )
-from pura.cli.tree import COMMANDS, PROGRAM, App
+from pura.cli.tree import PROGRAM, App
 from pura.version import __version__
 
 app = App(

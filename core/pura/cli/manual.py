@@ -19,8 +19,9 @@ from typer.core import TyperGroup
 
 from pura.base.files import write_atomic
 from pura.cli.__main__ import app
+from pura.cli.pages import Page, page_of, typer_words
 from pura.cli.terminal import use_language
-from pura.cli.tree import PROGRAM, Group, LazyCommand, Page, page_of, typer_words
+from pura.cli.tree import PROGRAM, Group, LazyCommand
 from pura.version import __version__
 
 _SECTION: Final = 1

@@ -372,7 +372,8 @@ def gap_analysis(
 
     if template is not None:
         size = write_gap_template(template, replace=force)
-        out.print(say("file.written", path=str(template), count=size))
+        sentence = say("file.written", path=str(template), count=size)
+        print_made("gap-analysis", template.name, sentence, files=[template], count=size)
         return
     if profile is None:
         raise ProfileError("command.profile-needed", code="usage")
@@ -386,8 +387,10 @@ def gap_analysis(
         options=annex_options(policy, tongue, paper, detector),
         replace=force,
     )
-    for path, size in written:
-        out.print(say("file.written", path=str(path), count=size))
+    sentences = [say("file.written", path=str(path), count=size) for path, size in written]
+    files = [path for path, _ in written]
+    size = sum(size for _, size in written)
+    print_made("gap-analysis", files[0].name, "\n".join(sentences), files=files, count=size)
 
 
 @app.command("annex")

@@ -24,7 +24,18 @@ def _maybe(kind: Any, names: str) -> Fields:
 
 
 MADE: Final = (
-    *("annex", "bundle", "case", "entry", "key", "model", "policy", "power-table", "profile"),
+    *(
+        "annex",
+        "bundle",
+        "case",
+        "entry",
+        "gap-analysis",
+        "key",
+        "model",
+        "policy",
+        "power-table",
+        "profile",
+    ),
     *("register", "report", "setup", "text", "token"),
 )
 """Kinds of things that commands make, change and remove."""

@@ -1,18 +1,13 @@
-"""The tree of commands, and what each says of itself: a page of help or of the manual."""
+"""The tree of commands: groups, commands that are imported when called, options of all of them."""
 
 from __future__ import annotations
 
-import inspect
 import os
-import shutil
 import sys
-import textwrap
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cache
 from importlib import import_module
 from itertools import zip_longest
-from typing import Annotated, Any, Final, cast
+from typing import Any, Final, cast
 
 import typer
 import typer.main
@@ -22,392 +17,17 @@ from typer.models import CommandFunctionType
 from pura.base.catalogue import catalogue
 from pura.base.files import replacing
 from pura.base.numerals import LANGUAGES
+from pura.cli.command_table import FORMER_COMMANDS, FORMER_OPTIONS, MAKERS
+from pura.cli.pages import as_text, page_of, translated, typer_words, usage_of
+from pura.cli.shared_options import force_option, json_option, options_everywhere
 from pura.cli.terminal import (
     as_printed,
     err,
-    go_into_detail,
     language,
-    notes,
     rows_into,
     say,
     use_language,
 )
-
-_MEANS: Final = (
-    "setup_name profile key key_file epochs model device dtype also register questions"
-    " question_store policy"
-)
-_READING: Final = "decoder restore stop_early weigh trust encoding leave_out part"
-_FOLDERS: Final = "recursive include exclude hidden links"
-COMMANDS: Final = (
-    (
-        "key",
-        "keys:app",
-        "Secret keys in the keyring, or in encrypted files. Secrets are never arguments.",
-    ),
-    ("model", "models:app", "The local models that read texts."),
-    ("profile", "profiles:app", "What generator and verifier share besides the key."),
-    ("setup", "setups:app", "Keys, profile and model that belong together, under one name."),
-    ("bundle", "keys:bundles", "What a team shares, in one file under one passphrase."),
-    ("power", "power:app", "How often marked texts of your own kind are found."),
-    ("register", "register:app", "The register of issued payloads."),
-    ("questions", "questions:app", "The question store: what stood before answers, sealed."),
-    ("report", "report:app", "Reports: make, sign and check them."),
-    ("manifest", "manifest:app", "Signed metadata (C2PA) that goes with a text's mark."),
-    ("caselog", "caselog:app", "The case log: cases, and what was saved in them."),
-    (
-        "generate",
-        "generate:generate",
-        "Write a marked text: the payload hides in the sampling, not the probabilities.",
-    ),
-    (
-        "verify",
-        "verify:verify",
-        "Audit texts: does one carry a mark of these keys, and which payload?",
-    ),
-    (
-        "batch",
-        "batch:app",
-        "Audit many texts into one file of rows, and put such files together.",
-    ),
-    (
-        "serve",
-        "serve:app",
-        "A detector that others may ask, over HTTP, until this program is ended.",
-    ),
-    (
-        "selftest",
-        "doctor:selftest",
-        "Recompute every test vector; then try to get out of the sandbox for files from others.",
-    ),
-    (
-        "doctor",
-        "doctor:doctor",
-        "Look at everything that an audit needs, and say what to do about what is wrong.",
-    ),
-    (
-        "help",
-        "help_pages:help_page",
-        "Show the page of a command, or of the documentation.",
-    ),
-    (
-        "completion",
-        "doctor:completion",
-        "Print what makes a shell complete commands, options and stored names.",
-    ),
-)
-"""Commands and groups: the name, where it is at home, and what the first page says of it."""
-HEADINGS: Final = {
-    "verify": {
-        "page.means": _MEANS,
-        "page.reading": f"prompt_file prompts_file {_READING} input_format text_column ids",
-        "page.folders": _FOLDERS,
-        "page.output": "explain as_json full _rows fdr language",
-        "page.report": "pdf json_file request force",
-        "page.case": "save auditor keep_text text_passphrase_file",
-    },
-    "batch run": {
-        "page.means": _MEANS,
-        "page.reading": f"text_column id_column {_READING}",
-        "page.folders": f"files_from nul {_FOLDERS}",
-        "page.output": "output form records fdr force by_outcome as_json _language",
-        "page.work": "jobs engine shard journal",
-    },
-    "serve": {
-        "page.means": "setup_name profile key key_file model device dtype policy questions"
-        " question_store",
-        "page.work": "jobs engine",
-        "page.listening": "listen certificate certificate_key without_tls proxy host",
-        "page.answers": "anyone per_day per_day_block release name contact languages",
-        "page.manifests": "manifests soft_binding public_lookups",
-        "page.statements": "statement_certificate statement_passphrase_file",
-    },
-}
-"""Under which heading, a word of the volume ``typer``, the parameters of a command stand."""
-EXAMPLES: Final = {
-    "batch merge": "part-1.parquet part-2.parquet --output all.parquet --fdr 0.05",
-    "batch run": "letters/ --profile house --key newsroom -o letters.jsonl --jobs 4",
-    "batch summary": "letters.jsonl",
-    "bundle create": "--key newsroom --profile house --output newsroom.purateam",
-    "bundle import": "newsroom.purateam",
-    "caselog close": "2026-017",
-    "caselog deposit": "/media/notary",
-    "caselog erase": "2026-017 --reason 'End of the retention period'",
-    "caselog export": "2026-017 --output 2026-017.puracase",
-    "caselog forget": "'Ada Lovelace' --reason 'She asked for it'",
-    "caselog hold": "2026-017 --reason 'Proceedings are pending'",
-    "caselog import": "2026-017.puracase",
-    "caselog list": "--state open --since 2026-11-01",
-    "caselog new": "2026-017",
-    "caselog note": "2026-017 'The original came by registered mail.'",
-    "caselog record": "item-transferred --case 2026-017 --details 'Handed to the second examiner'",
-    "caselog release": "2026-017 --reason 'Proceedings have ended'",
-    "caselog rename": "2026-017 'City paper'",
-    "caselog reopen": "2026-017",
-    "caselog review": "2026-017 0f3c9a --recomputed 'Read again, the same' --agree",
-    "caselog show": "2026-017",
-    "caselog sign-head": "--certificate desk.p12",
-    "caselog tag": "2026-017 press urgent",
-    "caselog verify": "",
-    "completion": "bash",
-    "doctor": "",
-    "generate": "--profile house --key newsroom --prompt-file prompt.txt --who 'City paper'",
-    "help": "serving",
-    "key remove": "newsroom",
-    "key derive": "newsroom --epoch 2026-11",
-    "key export": "newsroom --output newsroom.key",
-    "key import": "newsroom --file newsroom.key",
-    "key list": "",
-    "key new": "newsroom --note 'For what the newsroom writes'",
-    "key note": "newsroom 'In use since 1 November'",
-    "key rename": "newsroom newsroom-2026",
-    "key state": "",
-    "lab attack": "delete letter.txt --strength 0.1",
-    "lab attacks": "",
-    "lab compare": "--folder compared",
-    "lab decompose": "letter.txt edited.txt --profile house --key newsroom --payload 0x1a2b3c4d5",
-    "lab experiments": "",
-    "lab run": "capacity --output results",
-    "lab score": "letter.txt",
-    "manifest assertion": "letter.txt --profile house --payload 0x1a2b3c4d5"
-    " --soft-binding org.example.pura.1",
-    "manifest sign": "letter.txt --profile house --payload 0x1a2b3c4d5"
-    " --soft-binding org.example.pura.1 --certificate desk.p12 -o letter.signed.txt",
-    "model import": "models/mistral-7b --name mistral",
-    "model fitness": "smollm2-135m --profile house --key newsroom",
-    "model install": "",
-    "model list": "",
-    "model path": "smollm2-135m",
-    "model remove": "mistral",
-    "model show": "mistral",
-    "model verify": "mistral",
-    "power import": "house.power.json",
-    "power export": "house --output house.power.json",
-    "power list": "",
-    "power measure": "house --profile house --texts 64",
-    "power remove": "house",
-    "power show": "house",
-    "power sign": "house --certificate desk.p12",
-    "power use": "house",
-    "profile export": "house --output house.json",
-    "profile foreign": "vllm.json --key newsroom --name vllm",
-    "profile import": "house.json",
-    "profile limit": "house --limit customer=..4999 --limit date=2026-01-01..today",
-    "profile list": "",
-    "profile new": "--bits 36 --name house",
-    "profile remove": "house",
-    "profile show": "house",
-    "questions erase": "--before 2026-11-01",
-    "questions status": "",
-    "questions verify": "",
-    "register add": "0x1a2b3c4d5 --profile house --key newsroom --who 'City paper'",
-    "register assign": "--profile house --key newsroom --rows 1-500",
-    "register export": "--output issued.csv",
-    "register find": "0x1a2b3c4d5 --profile house --key newsroom",
-    "register import": "issued.csv --profile house --key newsroom",
-    "register issue": "--profile house --key newsroom --who 'City paper'",
-    "register revoke": "17 --reason 'Issued by mistake'",
-    "register verify": "",
-    "report annex": "--profile house --pdf annex.pdf",
-    "report gap-analysis": "--profile house --statements gaps.json --pdf gaps.pdf",
-    "report build": "record.json --pdf report.pdf",
-    "report sign": "report.pdf --output signed.pdf --certificate desk.p12",
-    "report verify": "signed.pdf",
-    "selftest": "",
-    "serve": "--profile house --key newsroom --listen 127.0.0.1:8080",
-    "serve statement key": "",
-    "serve statement verify": "answer.json --text letter.txt --trust detector.pem",
-    "serve token grant": "'City paper' --profile house --range customer=400..499",
-    "serve token list": "",
-    "serve token new": "'City paper' --role trusted",
-    "serve token revoke": "'City paper'",
-    "setup list": "",
-    "setup new": "newsroom --profile house --key newsroom",
-    "setup remove": "newsroom",
-    "setup show": "newsroom",
-    "verify": "letter.docx --profile house --key newsroom",
-}
-"""What stands after the words of each command in its example."""
-
-
-FORMER_COMMANDS: Final = {
-    "key delete": "remove",
-    "model add": "import",
-    "power add": "import",
-}
-"""Former names of commands, which 0.5 still takes: the words, and what replaces the last one."""
-FORMER_OPTIONS: Final = {
-    "manifest sign": {"--key": "--certificate-key"},
-    "report sign": {"--tsa": "--timestamp"},
-    "serve": {"--statement-passphrase": "--statement-passphrase-file"},
-    "verify": {"--field": "--text-column", "--format": "--input-format"},
-    "batch run": {"--format": "--output-format"},
-    "batch merge": {"--format": "--output-format"},
-    "batch summary": {"--format": "--input-format"},
-}
-"""Former names of options, likewise."""
-
-
-_WIDEST: Final = 100
-_LONGEST_NAME: Final = 26  # a longer one stands on a line of its own
-_INDENT: Final = 2
-
-
-PageRow = tuple[str, str]
-"""An argument, option or inner command: how it is written and what it is for."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Page:
-    """What a command says of itself.
-
-    Attributes:
-        path: How it is called, as in ``pura key new``.
-        usage: What comes after that.
-        about: Its paragraphs, each on one line.
-        tables: Arguments, options under their headings, commands inside: titles and rows.
-        example: How it is called, for instance; empty for a group.
-    """
-
-    path: str
-    usage: str
-    about: tuple[str, ...]
-    tables: tuple[tuple[str, tuple[PageRow, ...]], ...]
-    example: str
-
-
-def paragraphs(text: str) -> list[str]:
-    """Return the paragraphs of a help text, each on one line: the keys of the volume ``help``."""
-    return [" ".join(part.split()) for part in inspect.cleandoc(text).split("\n\n")]
-
-
-def typer_words(key: str, **values: str) -> str:
-    """Return a text of the volume ``typer`` in the language of this run."""
-    return catalogue("typer").fill(key, language(), values)
-
-
-def page_of(command: TyperCommand | TyperGroup, context: Any) -> Page:
-    """Gather what a command says of itself."""
-    path = context.command_path
-    words = path.partition(" ")[2]
-    headings = HEADINGS.get(words, {})
-    titles = ("page.arguments", *headings, "page.options", "page.commands")
-    tables: dict[str, list[PageRow]] = {title: [] for title in titles}
-    for param in command.get_params(context):
-        title = "page.arguments" if isinstance(param, TyperArgument) else "page.options"
-        title = next((t for t, names in headings.items() if param.name in names.split()), title)
-        if not getattr(param, "hidden", False):
-            tables[title].append(_row(param, context))
-    if isinstance(command, TyperGroup):
-        tables["page.commands"] = [
-            (c.name or "", paragraphs(c.help or "")[0]) for c in command.commands.values()
-        ]
-    example = EXAMPLES.get(words)
-    return Page(
-        path=path,
-        usage=usage_of(command, context),
-        about=tuple(paragraphs(command.help or "")),
-        tables=tuple((typer_words(title), tuple(rows)) for title, rows in tables.items() if rows),
-        example="" if example is None else f"{path} {example}".rstrip(),
-    )
-
-
-def usage_of(command: TyperCommand | TyperGroup, context: Any) -> str:
-    """Return what comes after the command's name."""
-    arguments = [
-        p for p in command.get_params(context) if isinstance(p, TyperArgument) and not p.hidden
-    ]
-    pieces = [command.options_metavar or ""]
-    pieces += [_argument(p) if p.required else f"[{_argument(p)}]" for p in arguments]
-    if isinstance(command, TyperGroup):
-        pieces.append(command.subcommand_metavar)
-    return " ".join(pieces)
-
-
-def as_text(page: Page) -> str:
-    """Lay a page out for a terminal."""
-    width = min(shutil.get_terminal_size().columns, _WIDEST)
-    used = f"{typer_words('page.usage')} {page.path} {page.usage}"
-    blocks = [_wrapped(used, width, later=4)]
-    blocks += [_wrapped(part, width, first=_INDENT, later=_INDENT) for part in page.about]
-    for title, rows in page.tables:
-        lines = (_in_columns(row, width) for row in rows)
-        blocks.append("\n".join((f"{title}:", *lines)))
-    if page.example:
-        blocks.append(f"{typer_words('page.example')}:\n{' ' * _INDENT}{page.example}")
-    return "\n\n".join(blocks) + "\n"
-
-
-def _in_columns(row: PageRow, width: int) -> str:
-    column, (name, about) = _INDENT + _LONGEST_NAME + 2, row
-    words, written = _wrapped(about, width, first=column, later=column), " " * _INDENT + name
-    if len(name) > _LONGEST_NAME:
-        return f"{written}\n{words}"
-    return written.ljust(column) + words.lstrip()
-
-
-def _wrapped(text: str, width: int, *, first: int = 0, later: int = 0) -> str:
-    return textwrap.fill(
-        text,
-        max(width, later + 20),
-        initial_indent=" " * first,
-        subsequent_indent=" " * later,
-        break_on_hyphens=False,
-        break_long_words=False,
-    )
-
-
-def _row(param: Any, context: Any) -> PageRow:
-    positional = isinstance(param, TyperArgument)
-    name = _argument(param) if positional else _option(param, context)
-    # These two are of no command, so that nothing has put them into the language of the run.
-    text = _helped(param.help) if param in (force_option(), json_option()) else param.help
-    return name, " ".join(filter(None, (text, *_notes(param, context))))
-
-
-def _argument(param: Any) -> str:
-    name = param.metavar or param.name.upper()
-    return f"{name}…" if param.nargs != 1 and not name.endswith("…") else name
-
-
-def _option(param: Any, context: Any) -> str:
-    names = ", ".join(sorted(param.opts, key=len))
-    if param.secondary_opts:
-        names += f", {', '.join(param.secondary_opts)}"
-    if param.is_flag or param.count:
-        return names
-    return f"{names} {param.metavar or _kind_of(param, context)}"
-
-
-def _kind_of(param: Any, context: Any) -> str:
-    """Return what stands for the value of an option that says nothing better."""
-    kind = param.display_type(context)
-    return next((word for name, word in _KINDS.items() if name in kind), "TEXT")
-
-
-_KINDS: Final = {"path": "FILE", "int": "N", "float": "N"}
-
-
-def _notes(param: Any, context: Any) -> Iterator[str]:
-    """Say what else is to be known: the variable, what holds when it is left out, the range."""
-    if param.envvar and param.show_envvar:
-        yield typer_words("page.variable", value=str(param.envvar))
-    before, context.resilient_parsing = context.resilient_parsing, True
-    try:
-        default = param.get_default(context, call=False)
-    finally:
-        context.resilient_parsing = before
-    plain = getattr(param, "is_flag", False) and not param.secondary_opts
-    if param.show_default and default not in (None, "") and not plain:
-        if param.param_type_name == "option" and param.secondary_opts:
-            default = (param.opts if default else param.secondary_opts)[0]
-        yield typer_words("page.default", value=str(default))
-    if param.min is not None or param.max is not None:
-        ends = ("" if end is None else str(end) for end in (param.min, param.max))
-        yield f"[{'–'.join(ends)}]"
-    if param.required:
-        yield typer_words("page.required")
-
 
 PROGRAM: Final = "pura"
 COMPLETING: Final = "_PURA_COMPLETE"  # as Typer makes it of the program's name
@@ -468,120 +88,6 @@ class _InLanguage:
         return _in_language(super().get_help_option(ctx))  # type: ignore[misc]
 
 
-def _quieten(enabled: bool) -> None:
-    if enabled:
-        notes.quiet = True
-
-
-def _go_into_detail(enabled: bool) -> None:
-    if enabled:
-        go_into_detail()
-
-
-@cache
-def options_everywhere() -> tuple[TyperOption, ...]:
-    """Return the options of the program that each command takes behind its name as well."""
-
-    def function(
-        *,
-        _quiet: Annotated[
-            bool,
-            typer.Option("--quiet", "-q", help="…", hidden=True, callback=_quieten),
-        ] = False,
-        _verbose: Annotated[
-            bool,
-            typer.Option("--verbose", "-v", help="…", hidden=True, callback=_go_into_detail),
-        ] = False,
-        _language: Annotated[
-            str,
-            typer.Option("--language", help="…", hidden=True, callback=use_language),
-        ] = "",
-    ) -> None:
-        """Hold the options."""
-
-    for option in (options := _options_of(function)):
-        option.expose_value = False
-    return options
-
-
-@cache
-def force_option() -> TyperOption:
-    """Return ``--force``, which each command has that writes a file."""
-
-    def function(
-        *,
-        _replace: Annotated[
-            bool, typer.Option("--force", help="Replace files that are there.")
-        ] = False,
-    ) -> None:
-        """Hold the option."""
-
-    return _options_of(function)[0]
-
-
-def _options_of(function: Callable[..., None]) -> tuple[TyperOption, ...]:
-    app = typer.Typer(add_completion=False)
-    app.command()(function)
-    params = typer.main.get_command(app).params
-    return tuple(param for param in params if isinstance(param, TyperOption))
-
-
-@cache
-def json_option() -> TyperOption:
-    """Return ``--json``, which each command has that makes, changes or removes something."""
-
-    def function(
-        *, _json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
-    ) -> None:
-        """Hold the option."""
-
-    return _options_of(function)[0]
-
-
-MAKERS: Final = frozenset(
-    (
-        "bundle create",
-        "bundle import",
-        "caselog export",
-        "caselog import",
-        "caselog new",
-        "generate",
-        "key derive",
-        "key import",
-        "key new",
-        "key note",
-        "key remove",
-        "key rename",
-        "model import",
-        "model install",
-        "model remove",
-        "model verify",
-        "power import",
-        "power sign",
-        "power use",
-        "power export",
-        "power remove",
-        "profile export",
-        "profile foreign",
-        "profile import",
-        "profile new",
-        "profile remove",
-        "register add",
-        "register assign",
-        "register export",
-        "register import",
-        "register revoke",
-        "report annex",
-        "report build",
-        "report sign",
-        "serve token grant",
-        "serve token new",
-        "serve token revoke",
-        "setup new",
-        "setup remove",
-    )
-)
-"""Commands that say with :func:`~pura.cli.terminal.print_made` what they made or removed."""
 _WRITTEN: Final = {"output", "_rows", "ids", "store", "pdf", "to", "json_file"}
 """Parameters that name a file to write."""
 
@@ -767,24 +273,17 @@ def asked_language(args: Sequence[str]) -> str:
 def _translate(command: TyperCommand | TyperGroup | Any) -> None:
     """Put the help of a command, and of those inside it, into the language of the run."""
     if command.help:
-        command.help = _helped(command.help)
+        command.help = translated(command.help)
     command.options_metavar = typer_words("page.options-here")
     for param in command.params:
         if isinstance(param, TyperArgument | TyperOption):
-            param.help = _helped(param.help or "")
+            param.help = translated(param.help or "")
             if param.metavar:
-                param.metavar = _helped(param.metavar)
+                param.metavar = translated(param.metavar)
     if isinstance(command, TyperGroup):
         command.subcommand_metavar = typer_words("page.command-here")
         for inner in command.commands.values():
             _translate(inner)
-
-
-def _helped(text: str) -> str:
-    texts = catalogue("help")
-    parts = paragraphs(text)
-    # A paragraph that nobody has translated yet stays in English: it must not end the command.
-    return "\n\n".join(texts[p].texts[language()] if p in texts else p for p in parts)
 
 
 def _format_usage(command: TyperCommand | TyperGroup, ctx: Any, formatter: Any) -> None:

@@ -21,8 +21,10 @@ from pura.base.errors import KeyStoreError
 from pura.base.numerals import LANGUAGES
 from pura.caselog import CUSTODY, ORGANISATION
 from pura.cli.__main__ import app
+from pura.cli.command_table import EXAMPLES, HEADINGS
 from pura.cli.manual import write_manual
-from pura.cli.tree import EXAMPLES, HEADINGS, LazyCommand, asked_language, paragraphs
+from pura.cli.pages import paragraphs
+from pura.cli.tree import LazyCommand, asked_language
 from pura.scheme import Profile
 
 Run = Callable[..., tuple[int, str, str]]
@@ -129,7 +131,7 @@ def test_every_page_is_german(monkeypatch, run):
 
 
 def test_a_help_text_without_its_translation_is_shown_in_english(monkeypatch, run):
-    from pura.cli import tree as module
+    from pura.cli import pages as module
 
     known = module.catalogue
     monkeypatch.setattr(module, "catalogue", lambda name: {} if name == "help" else known(name))

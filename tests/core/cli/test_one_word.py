@@ -10,9 +10,9 @@ from tests.core.cli.test_help import tree
 from typer.core import TyperGroup
 
 from pura.base.catalogue import catalogue
+from pura.cli.command_table import FORMER_COMMANDS, FORMER_OPTIONS
 from pura.cli.help_pages import topics
 from pura.cli.terminal import NARROWEST, WIDEST, wrapped
-from pura.cli.tree import FORMER_COMMANDS, FORMER_OPTIONS
 
 MEANINGS = {
     "certificate-key": ("its private key, where the certificate is pem.", "tls: its key, pem."),

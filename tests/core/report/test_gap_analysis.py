@@ -144,7 +144,10 @@ def test_command_writes_pdf_and_html(language: str, tmp_path: Path):
         assert "profile.json" in inside.attachments
     # A second time nothing is replaced unasked.
     assert pura("report", "gap-analysis", *options).exit_code != 0
-    assert pura("report", "gap-analysis", *options, "--force").exit_code == 0
+    again = pura("report", "gap-analysis", *options, "--force", "--json")
+    row = json.loads(again.stdout)
+    assert (row["what"], [Path(name) for name in row["files"]]) == ("gap-analysis", [pdf, html])
+    assert row["count"] == pdf.stat().st_size + html.stat().st_size
 
 
 def test_command_needs_a_profile_and_somewhere_to_write(tmp_path: Path):
